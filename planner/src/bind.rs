@@ -1,0 +1,19 @@
+//! Statements to catalog entries and logical plans: names and types are resolved here.
+
+mod coerce;
+pub mod ddl;
+mod errors;
+mod expr_planner;
+mod group_window;
+pub mod insert;
+mod output_names;
+pub mod query;
+mod relation;
+mod table_options;
+mod text;
+mod window_tvf;
+
+pub(crate) use errors::diagnose;
+pub(crate) use relation::CatalogTable;
+pub(crate) use table_options::option_diagnostic;
+pub(crate) use text::ScriptText;

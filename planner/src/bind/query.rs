@@ -1,0 +1,442 @@
+//! Queries to logical plans: names resolved, types coerced, nothing optimised yet.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
+
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion_common::config::ConfigOptions;
+use datafusion_common::{DFSchema, DataFusionError, Result, TableReference};
+use datafusion_expr::planner::{ContextProvider, ExprPlanner, RelationPlanner, TypePlanner};
+use datafusion_expr::{
+    AggregateUDF, Expr, ExprSchemable, HigherOrderUDF, LogicalPlan, LogicalPlanBuilder, ScalarUDF, TableSource,
+    WindowUDF,
+};
+use datafusion_sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
+use sqlparser::ast::{
+    Expr as SqlExpr, Function, LimitClause, Query, Select, SetExpr, SetOperator, Statement, TableFactor, Value,
+    VisitMut, VisitorMut,
+};
+use tidemark_parser::{Diagnostic, suggest};
+
+use super::coerce;
+use super::diagnose;
+use super::errors::Finding;
+use super::group_window::rewrite_group_window;
+use super::output_names::name_outputs;
+use super::relation::{CatalogTable, FlinkRelations};
+use super::text::ScriptText;
+use super::window_tvf::is_window_function;
+use crate::catalog::table::{Column, TableDef, ViewDef};
+use crate::catalog::{Catalog, Relation};
+use crate::codes::{BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
+use crate::functions::{FunctionRegistry, syntax};
+use crate::settings::Settings;
+use crate::types;
+
+static CONFIG: LazyLock<ConfigOptions> = LazyLock::new(ConfigOptions::new);
+
+/// Binds the queries of one script.
+pub struct QueryBinder<'a> {
+    catalog: &'a Catalog,
+    settings: &'a Settings,
+    text: &'a str,
+    functions: FunctionRegistry,
+    date_format: Arc<ScalarUDF>,
+    expr_planners: Vec<Arc<dyn ExprPlanner>>,
+    relation_planners: Vec<Arc<dyn RelationPlanner>>,
+    type_planner: Arc<dyn TypePlanner>,
+}
+
+impl<'a> QueryBinder<'a> {
+    /// A binder for the script `text`.
+    pub fn new(catalog: &'a Catalog, settings: &'a Settings, text: &'a str) -> Self {
+        let time_zone: Arc<str> = Arc::from(settings.time_zone());
+        let functions = FunctionRegistry::new(&time_zone);
+        let mut expr_planners = crate::functions::expr_planner::expr_planners();
+        expr_planners.insert(0, Arc::new(super::expr_planner::FlinkExprPlanner));
+        Self {
+            catalog,
+            settings,
+            text,
+            date_format: functions.scalar("date_format").expect("DATE_FORMAT is one of the functions"),
+            functions,
+            expr_planners,
+            relation_planners: vec![Arc::new(FlinkRelations { catalog: catalog.clone(), text: Arc::from(text) })],
+            type_planner: Arc::new(FlinkTypes { time_zone }),
+        }
+    }
+
+    /// The logical plan of `query`, with all types coerced.
+    pub fn bind(&self, query: &Query) -> Result<LogicalPlan, Vec<Diagnostic>> {
+        let script = ScriptText::new(self.text);
+        let mut query = query.clone();
+        name_outputs(&mut query, &script);
+        self.prepare(&mut query, &script)?;
+        let planned = self.sql_to_rel().sql_statement_to_plan(Statement::Query(Box::new(query)));
+        planned.and_then(|plan| coerce::analyze(plan, &self.date_format)).map_err(|e| diagnose(&e, &script))
+    }
+
+    /// The coerced logical expression of `expr` over the columns of `table`.
+    pub(crate) fn table_expr(&self, table: &TableDef, expr: &SqlExpr) -> Result<(Expr, DFSchema), Diagnostic> {
+        let script = ScriptText::new(self.text);
+        let first = |mut findings: Vec<Diagnostic>| findings.swap_remove(0);
+        let mut expr = expr.clone();
+        self.prepare(&mut expr, &script).map_err(first)?;
+        let bound = || -> Result<(Expr, DFSchema)> {
+            let fields = table.columns.iter().filter(|c| c.data_type != DataType::Null).map(Column::field);
+            let schema = DFSchema::from_unqualified_fields(fields.collect::<Vec<_>>().into(), Default::default())?;
+            let logical = self.sql_to_rel().sql_to_expr(expr, &schema, &mut PlannerContext::new())?;
+            Ok((coerce::coerce_expr(logical, &schema)?, schema))
+        };
+        bound().map_err(|e| first(diagnose(&e, &script)))
+    }
+
+    /// Type and nullability of `expr` over the columns of `table`.
+    pub(crate) fn bind_table_expr(&self, table: &TableDef, expr: &SqlExpr) -> Result<FieldRef, Diagnostic> {
+        let (logical, schema) = self.table_expr(table, expr)?;
+        let field = logical.to_field(&schema).map(|(_, field)| field);
+        field.map_err(|e| diagnose(&e, &ScriptText::new(self.text)).swap_remove(0))
+    }
+
+    fn sql_to_rel(&self) -> SqlToRel<'_, Self> {
+        let options = ParserOptions::new()
+            .with_enable_ident_normalization(false)
+            .with_map_string_types_to_utf8view(false)
+            .with_parse_float_as_decimal(true)
+            .with_collect_spans(true)
+            .with_default_null_ordering(NullOrdering::NullsMin);
+        SqlToRel::new_with_options(self, options)
+    }
+
+    /// Rewrites what DataFusion cannot plan into what it can, and refuses unknown functions at their place.
+    fn prepare<N: VisitMut>(&self, node: &mut N, script: &ScriptText) -> Result<(), Vec<Diagnostic>> {
+        let mut rewriter = Rewriter { functions: &self.functions, script, findings: vec![] };
+        let _ = node.visit(&mut rewriter);
+        if rewriter.findings.is_empty() { Ok(()) } else { Err(rewriter.findings) }
+    }
+
+    fn view_plan(&self, view: &ViewDef) -> Result<LogicalPlan> {
+        let binder = QueryBinder::new(self.catalog, self.settings, "");
+        let plan = binder.bind(&view.query).map_err(|findings| {
+            let message = findings.first().map_or("", |d| d.message.as_str());
+            let d = Diagnostic::error(UNKNOWN_NAME, format!("view `{}` cannot be used any more: {message}", view.name));
+            DataFusionError::from(Finding(d.help("drop it and create it anew")))
+        })?;
+        if view.columns.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.schema().columns().into_iter().zip(&view.columns);
+        let renamed: Vec<Expr> = columns.map(|(column, name)| Expr::Column(column).alias(name)).collect();
+        LogicalPlanBuilder::from(plan).project(renamed)?.build()
+    }
+}
+
+struct Rewriter<'a> {
+    functions: &'a FunctionRegistry,
+    script: &'a ScriptText<'a>,
+    findings: Vec<Diagnostic>,
+}
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        if query.with.as_ref().is_some_and(|w| w.recursive) {
+            let span = query.with.as_ref().and_then(|w| self.script.span_of(w));
+            self.findings.push(Diagnostic::error(UNSUPPORTED, "WITH RECURSIVE is not supported on streams").at(span));
+        }
+        fetch_as_limit(query);
+        if let SetExpr::SetOperation { op, right, .. } = query.body.as_ref()
+            && !matches!(op, SetOperator::Union)
+        {
+            let d = Diagnostic::error(UNSUPPORTED, format!("{op} is not supported yet"));
+            self.findings.push(d.at(self.script.span_of(right.as_ref())));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        if let Err(d) = rewrite_group_window(select, self.script) {
+            self.findings.push(d);
+        }
+        if let Some(call) = select.selection.as_ref().and_then(|condition| aggregate_in(condition, self.functions)) {
+            let d =
+                Diagnostic::error(BAD_QUERY, "aggregates cannot be used in WHERE").at(self.script.span_of_call(&call));
+            self.findings.push(d.help("write HAVING for a condition on groups"));
+        }
+        let joined = select.from.iter().skip(1).map(|t| &t.relation);
+        let joined = joined.chain(select.from.iter().flat_map(|t| &t.joins).map(|j| &j.relation));
+        for relation in joined {
+            let d = Diagnostic::error(UNSUPPORTED, "joins are not supported yet");
+            self.findings.push(d.at(self.script.span_of(relation)).labelled("joined here"));
+        }
+        if let Some(hint) = select.optimizer_hints.first() {
+            let d = Diagnostic::error(UNSUPPORTED, format!("the hint `{hint}` is not supported"));
+            self.findings.push(d.at(self.script.span_of(select)).help("leave it out"));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        // Other hints than OPTIONS are refused as hints, not as unknown functions.
+        if let TableFactor::Table { with_hints, .. } = factor {
+            for hint in std::mem::take(with_hints) {
+                match &hint {
+                    SqlExpr::Function(f) if f.name.to_string().eq_ignore_ascii_case("OPTIONS") => with_hints.push(hint),
+                    other => self.findings.push(unsupported_hint(other, self.script)),
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut SqlExpr) -> ControlFlow<()> {
+        literal_types(expr);
+        syntax::rewrite_expr(expr);
+        let unsupported = match expr {
+            SqlExpr::InSubquery { .. } => Some("IN (SELECT …) is not supported yet"),
+            SqlExpr::Exists { .. } => Some("EXISTS (SELECT …) is not supported yet"),
+            SqlExpr::Function(function) if function.over.is_some() => Some("OVER is not supported yet"),
+            SqlExpr::Function(function) => {
+                self.findings.extend(unknown_function(self.functions, function, self.script));
+                None
+            }
+            _ => None,
+        };
+        if let Some(message) = unsupported {
+            self.findings.push(Diagnostic::error(UNSUPPORTED, message).at(self.script.span_of(expr)));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The first call of an aggregate in `condition`, subqueries left out.
+fn aggregate_in(condition: &SqlExpr, functions: &FunctionRegistry) -> Option<Function> {
+    let mut found = None;
+    let _ = sqlparser::ast::visit_expressions(condition, |e| match e {
+        SqlExpr::Subquery(_) | SqlExpr::InSubquery { .. } | SqlExpr::Exists { .. } => ControlFlow::Break(()),
+        SqlExpr::Function(f)
+            if f.over.is_none() && functions.aggregate(&f.name.to_string().to_lowercase()).is_some() =>
+        {
+            found = Some(f.clone());
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    found
+}
+
+/// `FETCH NEXT n ROWS ONLY` is `LIMIT n`.
+fn fetch_as_limit(query: &mut Query) {
+    let limit = match &query.fetch {
+        Some(fetch) if !fetch.percent && !fetch.with_ties => fetch.quantity.clone().unwrap_or_else(|| number("1")),
+        _ => return,
+    };
+    match &mut query.limit_clause {
+        Some(LimitClause::LimitOffset { limit: own @ None, .. }) => *own = Some(limit),
+        None => {
+            query.limit_clause = Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: vec![] })
+        }
+        Some(_) => return,
+    }
+    query.fetch = None;
+}
+
+fn number(digits: &str) -> SqlExpr {
+    SqlExpr::value(Value::Number(digits.into(), false))
+}
+
+/// `1e3` is a DOUBLE, `TIMESTAMP '… 10:00:00.5'` has the precision that is written, `r.field` of an element is a field.
+fn literal_types(expr: &mut SqlExpr) {
+    use sqlparser::ast::{AccessExpr, CastKind, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo};
+    match expr {
+        SqlExpr::Value(value) => {
+            if let Value::Number(digits, _) = &value.value
+                && digits.contains(['e', 'E'])
+            {
+                let text = SqlExpr::value(Value::SingleQuotedString(digits.clone()));
+                *expr = SqlExpr::Cast {
+                    kind: CastKind::Cast,
+                    expr: Box::new(text),
+                    data_type: SqlDataType::Double(ExactNumberInfo::None),
+                    array: false,
+                    format: None,
+                };
+            }
+        }
+        SqlExpr::TypedString(typed) => {
+            if let SqlDataType::Timestamp(precision @ None, TimezoneInfo::None) = &mut typed.data_type
+                && let Value::SingleQuotedString(text) = &typed.value.value
+            {
+                *precision = Some(text.rsplit_once('.').map_or(0, |(_, digits)| digits.len() as u64));
+            }
+        }
+        SqlExpr::Like { pattern, escape_char, .. } => {
+            if let (Some(escape), SqlExpr::Value(text)) = (&escape_char, pattern.as_mut())
+                && let (Value::SingleQuotedString(escape), Value::SingleQuotedString(text)) =
+                    (&escape.value, &mut text.value)
+                && let Some(escape) = escape.chars().next()
+            {
+                *text = escaped_by_backslash(text, escape);
+                *escape_char = None;
+            }
+        }
+        SqlExpr::CompoundFieldAccess { access_chain, .. } => {
+            for access in access_chain {
+                if let AccessExpr::Dot(SqlExpr::Identifier(field)) = access {
+                    *access = AccessExpr::Dot(SqlExpr::value(Value::SingleQuotedString(field.value.clone())));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A LIKE pattern whose escape character is `escape`, rewritten for the backslash.
+fn escaped_by_backslash(pattern: &str, escape: char) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c == escape => {
+                out.push('\\');
+                out.extend(chars.next());
+            }
+            '\\' => out.push_str("\\\\"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn unsupported_hint(hint: &SqlExpr, script: &ScriptText) -> Diagnostic {
+    let (name, span) = match hint {
+        SqlExpr::Function(f) => (f.name.to_string().to_uppercase(), script.span_of_call(f)),
+        other => (other.to_string(), script.span_of(other)),
+    };
+    let d = Diagnostic::error(BAD_QUERY, format!("the hint {name} is not supported")).at(span);
+    d.help("write /*+ OPTIONS('key' = 'value') */")
+}
+
+fn unknown_function(
+    functions: &FunctionRegistry,
+    function: &sqlparser::ast::Function,
+    script: &ScriptText,
+) -> Option<Diagnostic> {
+    let name = function.name.0.last().and_then(|p| p.as_ident()).map_or_else(String::new, |i| i.value.clone());
+    let lower = name.to_lowercase();
+    let structural = matches!(
+        lower.as_str(),
+        "table" | "descriptor" | "options" | "partition_by" | "unnest" | "row" | "struct" | "grouping" | "grouping_id"
+    );
+    let known = structural
+        || is_window_function(&name)
+        || functions.scalar(&lower).is_some()
+        || functions.aggregate(&lower).is_some()
+        || functions.window(&lower).is_some();
+    if known {
+        return None;
+    }
+    let mut d =
+        Diagnostic::error(UNKNOWN_NAME, format!("there is no function {name}")).at(script.span_of(&function.name));
+    let names = functions.names();
+    d.help =
+        suggest(&lower, names.iter().map(|f| f.name.as_str())).map(|s| format!("did you mean `{}`?", s.to_uppercase()));
+    Some(d)
+}
+
+impl ContextProvider for QueryBinder<'_> {
+    fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
+        match self.catalog.relation(name.table()) {
+            Some(Relation::Table(def)) => Ok(Arc::new(CatalogTable::new(def.in_zone(self.settings.time_zone())))),
+            Some(Relation::View(view)) => Ok(Arc::new(ViewSource { plan: self.view_plan(view)? })),
+            None => {
+                let d = super::ddl::unknown_relation(self.catalog, name.table(), Default::default());
+                Err(Finding(Diagnostic { span: None, ..d }).into())
+            }
+        }
+    }
+
+    fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        &self.expr_planners
+    }
+
+    fn get_relation_planners(&self) -> &[Arc<dyn RelationPlanner>] {
+        &self.relation_planners
+    }
+
+    fn get_type_planner(&self) -> Option<Arc<dyn TypePlanner>> {
+        Some(Arc::clone(&self.type_planner))
+    }
+
+    fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.functions.scalar(&name.to_lowercase())
+    }
+
+    fn get_higher_order_meta(&self, _name: &str) -> Option<Arc<HigherOrderUDF>> {
+        None
+    }
+
+    fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.functions.aggregate(&name.to_lowercase())
+    }
+
+    fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        self.functions.window(&name.to_lowercase())
+    }
+
+    fn get_variable_type(&self, _variable_names: &[String]) -> Option<DataType> {
+        None
+    }
+
+    fn options(&self) -> &ConfigOptions {
+        &CONFIG
+    }
+
+    fn udf_names(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn higher_order_function_names(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn udaf_names(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn udwf_names(&self) -> Vec<String> {
+        vec![]
+    }
+}
+
+/// A view: DataFusion puts its plan in place of a scan.
+#[derive(Debug)]
+struct ViewSource {
+    plan: LogicalPlan,
+}
+
+impl TableSource for ViewSource {
+    fn schema(&self) -> arrow::datatypes::SchemaRef {
+        Arc::new(self.plan.schema().as_arrow().clone())
+    }
+
+    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
+        Some(Cow::Borrowed(&self.plan))
+    }
+}
+
+/// Types in CAST mean what they mean in CREATE TABLE.
+#[derive(Debug)]
+struct FlinkTypes {
+    time_zone: Arc<str>,
+}
+
+impl TypePlanner for FlinkTypes {
+    fn plan_type_field(&self, sql_type: &sqlparser::ast::DataType) -> Result<Option<FieldRef>> {
+        let kind = tidemark_parser::sql_type_of(sql_type);
+        let data_type = kind.and_then(|kind| types::to_arrow(&kind, &self.time_zone)).map_err(DataFusionError::Plan)?;
+        Ok(Some(Arc::new(arrow::datatypes::Field::new("", data_type, true))))
+    }
+}

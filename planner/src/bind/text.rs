@@ -1,0 +1,78 @@
+//! The script's text next to its syntax tree: where an expression stands and how it was written.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Expr, Function, Query, Spanned, visit_expressions};
+use tidemark_parser::{Diagnostic, LineIndex, Span};
+
+/// A script and its line index.
+pub(crate) struct ScriptText<'t> {
+    pub text: &'t str,
+    lines: LineIndex<'t>,
+}
+
+impl<'t> ScriptText<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self { text, lines: LineIndex::new(text) }
+    }
+
+    /// Byte span of a `sqlparser` span.
+    pub fn span(&self, span: sqlparser::tokenizer::Span) -> Option<Span> {
+        self.lines.span(span)
+    }
+
+    /// Byte span of a node.
+    pub fn span_of(&self, node: &impl Spanned) -> Option<Span> {
+        self.span(node.span())
+    }
+
+    /// Byte span of a span as DataFusion keeps it.
+    pub fn span_of_datafusion(&self, span: &datafusion_common::Span) -> Span {
+        let location =
+            |l: &datafusion_common::Location| sqlparser::tokenizer::Location { line: l.line, column: l.column };
+        Span::new(self.lines.offset(location(&span.start)), self.lines.offset(location(&span.end)))
+    }
+
+    /// Byte span of a call up to its closing parenthesis, which `sqlparser` keeps no place for.
+    pub fn span_of_call(&self, call: &Function) -> Option<Span> {
+        let name = self.span_of(&call.name)?;
+        let mut depth = 0usize;
+        let mut quoted = false;
+        for (offset, c) in self.text[name.end..].char_indices() {
+            match c {
+                '\'' => quoted = !quoted,
+                '(' if !quoted => depth += 1,
+                ')' if !quoted && depth <= 1 => return Some(Span::new(name.start, name.end + offset + 1)),
+                ')' if !quoted => depth -= 1,
+                _ => {}
+            }
+        }
+        Some(name)
+    }
+
+    /// The place of a finding that brought none: the call of the function it names, else the query's first word.
+    pub fn place_of(&self, finding: &Diagnostic, query: &Query) -> Option<Span> {
+        let mut call = None;
+        let _ = visit_expressions(query, |e| {
+            if let Expr::Function(f) = e {
+                let name = f.name.to_string().to_uppercase();
+                let names_it = finding.message.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', '(']));
+                if names_it {
+                    call = self.span_of(&f.name);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        call.or_else(|| {
+            let whole = self.span_of(query)?;
+            let word = whole.slice(self.text).find(|c: char| !c.is_alphanumeric()).unwrap_or(0);
+            Some(Span::new(whole.start, whole.start + word))
+        })
+    }
+
+    /// An expression as SQL: its printed form.
+    pub fn expr_text(&self, expr: &Expr) -> String {
+        expr.to_string()
+    }
+}

@@ -1,0 +1,3 @@
+//! Logical plan nodes of our own, beside DataFusion's.
+
+pub mod window_tvf;
