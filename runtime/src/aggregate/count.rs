@@ -1,0 +1,39 @@
+//! `COUNT(*)` and `COUNT(x, …)`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array};
+
+use super::{Accumulator, AggregateError, AggregateRows, same_kind};
+
+struct Count {
+    counts: Vec<i64>,
+}
+
+/// Counts the rows whose arguments, if it has any, are all not NULL.
+pub(super) fn create() -> Box<dyn Accumulator> {
+    Box::new(Count { counts: Vec::new() })
+}
+
+impl Accumulator for Count {
+    fn resize(&mut self, groups: usize) {
+        self.counts.resize(groups, 0);
+    }
+
+    fn update(&mut self, rows: &AggregateRows<'_>) -> Result<(), AggregateError> {
+        let mask = rows.counted();
+        rows.for_each(mask.as_ref(), |_, group| self.counts[group] += 1);
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+        for (count, group) in same_kind::<Self>(other).counts.iter().zip(groups) {
+            self.counts[*group as usize] += count;
+        }
+        Ok(())
+    }
+
+    fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
+        Ok(Arc::new(Int64Array::from_iter_values(groups.iter().map(|group| self.counts[*group as usize]))))
+    }
+}

@@ -1,0 +1,91 @@
+//! `DISTINCT`: each combination of argument values counts once a group.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, UInt32Array};
+use arrow::compute;
+use arrow::datatypes::{DataType, UInt32Type};
+use tidemark_state::key_table::KeyTable;
+
+use super::{Accumulator, AggregateError, AggregateRows, Arrival, same_kind};
+
+/// `inner` over distinct arguments of these types. For functions that skip NULL and do not look at arrival order.
+pub(super) fn create(
+    inner: Box<dyn Accumulator>,
+    arg_types: &[DataType],
+) -> Result<Box<dyn Accumulator>, AggregateError> {
+    let mut types = vec![DataType::UInt32];
+    types.extend_from_slice(arg_types);
+    Ok(Box::new(Distinct { inner, seen: KeyTable::new(&types)?, ids: Vec::new() }))
+}
+
+struct Distinct {
+    inner: Box<dyn Accumulator>,
+    /// Group and arguments of all rows that `inner` has got.
+    seen: KeyTable,
+    ids: Vec<u32>,
+}
+
+impl Distinct {
+    /// Passes on the rows that are new. `columns` are group and arguments.
+    fn count_new(&mut self, columns: &[ArrayRef]) -> Result<(), AggregateError> {
+        let new_rows = first_occurrences(&mut self.seen, columns, &mut self.ids)?;
+        let fresh =
+            columns.iter().map(|column| compute::take(column, &new_rows, None)).collect::<Result<Vec<_>, _>>()?;
+        self.inner.update(&AggregateRows {
+            args: &fresh[1..],
+            groups: fresh[0].as_primitive::<UInt32Type>().values(),
+            filter: None,
+            arrival: Arrival::From(0),
+        })
+    }
+}
+
+impl Accumulator for Distinct {
+    fn resize(&mut self, groups: usize) {
+        self.inner.resize(groups);
+        if groups == 0 {
+            self.seen.clear();
+        }
+    }
+
+    fn update(&mut self, rows: &AggregateRows<'_>) -> Result<(), AggregateError> {
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt32Array::from(rows.groups.to_vec()))];
+        columns.extend_from_slice(rows.args);
+        if let Some(mask) = rows.counted() {
+            let mask = BooleanArray::new(mask, None);
+            columns = columns.iter().map(|column| compute::filter(column, &mask)).collect::<Result<_, _>>()?;
+        }
+        self.count_new(&columns)
+    }
+
+    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+        let seen = &same_kind::<Self>(other).seen;
+        let all: Vec<u32> = (0..seen.len() as u32).collect();
+        let mut columns = seen.keys(&all)?;
+        let moved = columns[0].as_primitive::<UInt32Type>().unary::<_, UInt32Type>(|group| groups[group as usize]);
+        columns[0] = Arc::new(moved);
+        self.count_new(&columns)
+    }
+
+    fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
+        self.inner.evaluate(groups)
+    }
+}
+
+/// Interns the rows, leaving their ids in `ids`, and tells which of them were not there before.
+pub(super) fn first_occurrences(
+    table: &mut KeyTable,
+    columns: &[ArrayRef],
+    ids: &mut Vec<u32>,
+) -> Result<UInt32Array, AggregateError> {
+    let mut next = table.len() as u32;
+    ids.clear();
+    table.intern(columns, columns[0].len(), ids)?;
+    let is_first = |row_and_id: &(usize, &u32)| {
+        let is_first = *row_and_id.1 == next;
+        next += u32::from(is_first);
+        is_first
+    };
+    Ok(ids.iter().enumerate().filter(is_first).map(|(row, _)| row as u32).collect::<Vec<u32>>().into())
+}

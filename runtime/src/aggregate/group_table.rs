@@ -1,0 +1,152 @@
+//! The groups of one GROUP BY over some rows: their keys, and a state per aggregate.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, SchemaRef};
+use tidemark_planner::stream_plan::AggregateCall;
+use tidemark_state::key_table::KeyTable;
+
+use super::{Accumulator, AggregateRows, Arrival, create_accumulator};
+use crate::error::OperatorError;
+
+/// What to group by and what to aggregate; columns are those of the rows given to [`GroupTable::update`].
+#[derive(Debug)]
+pub(crate) struct GroupPlan {
+    keys: Vec<usize>,
+    key_types: Vec<DataType>,
+    calls: Arc<[BoundCall]>,
+}
+
+#[derive(Debug)]
+struct BoundCall {
+    call: AggregateCall,
+    arg_types: Vec<DataType>,
+}
+
+impl GroupPlan {
+    /// Groups rows of `schema` by these columns.
+    pub(crate) fn new(keys: Vec<usize>, calls: &[AggregateCall], schema: &SchemaRef) -> Self {
+        let type_of = |column: &usize| schema.field(*column).data_type().clone();
+        let bind =
+            |call: &AggregateCall| BoundCall { arg_types: call.args.iter().map(type_of).collect(), call: call.clone() };
+        Self { key_types: keys.iter().map(type_of).collect(), keys, calls: calls.iter().map(bind).collect() }
+    }
+
+    /// A table without groups.
+    pub(crate) fn create_table(&self) -> Result<GroupTable, OperatorError> {
+        let create = |bound: &BoundCall| create_accumulator(&bound.call, &bound.arg_types);
+        Ok(GroupTable {
+            keys: KeyTable::new(&self.key_types)?,
+            accumulators: self.calls.iter().map(create).collect::<Result<_, _>>()?,
+            groups: Vec::new(),
+        })
+    }
+}
+
+/// Rows to be grouped.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupRows<'a> {
+    /// Their columns.
+    pub(crate) columns: &'a [ArrayRef],
+    /// How many they are.
+    pub(crate) len: usize,
+    /// When each arrived.
+    pub(crate) arrival: Arrival<'a>,
+}
+
+/// Keys in the order of first arrival, and their aggregates.
+pub(crate) struct GroupTable {
+    keys: KeyTable,
+    accumulators: Vec<Box<dyn Accumulator>>,
+    /// The groups of the rows at hand.
+    groups: Vec<u32>,
+}
+
+impl GroupTable {
+    /// Number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Finds the rows' groups, making those that are new, and returns them row by row.
+    pub(crate) fn find_groups(&mut self, plan: &GroupPlan, rows: &GroupRows<'_>) -> Result<&[u32], OperatorError> {
+        self.groups.clear();
+        if let [key] = plan.keys.as_slice() {
+            self.keys.intern(std::slice::from_ref(&rows.columns[*key]), rows.len, &mut self.groups)?;
+        } else {
+            let keys: Vec<ArrayRef> = plan.keys.iter().map(|key| ArrayRef::clone(&rows.columns[*key])).collect();
+            self.keys.intern(&keys, rows.len, &mut self.groups)?;
+        }
+        self.resize();
+        Ok(&self.groups)
+    }
+
+    /// Counts the rows into the groups that [`GroupTable::find_groups`] has just found for them.
+    pub(crate) fn count(&mut self, plan: &GroupPlan, rows: &GroupRows<'_>) -> Result<(), OperatorError> {
+        debug_assert_eq!(self.groups.len(), rows.len, "the groups are those of these rows");
+        for (accumulator, BoundCall { call, .. }) in self.accumulators.iter_mut().zip(plan.calls.iter()) {
+            let args: Vec<ArrayRef> = call.args.iter().map(|arg| ArrayRef::clone(&rows.columns[*arg])).collect();
+            let filter = call.filter.map(|filter| rows.columns[filter].as_boolean());
+            let rows = AggregateRows { args: &args, groups: &self.groups, filter, arrival: rows.arrival };
+            accumulator.update(&rows).map_err(|error| error.of_call(call))?;
+        }
+        Ok(())
+    }
+
+    /// Groups and counts rows.
+    pub(crate) fn update(&mut self, plan: &GroupPlan, rows: &GroupRows<'_>) -> Result<(), OperatorError> {
+        self.find_groups(plan, rows)?;
+        self.count(plan, rows)
+    }
+
+    /// Adds all groups of `other`, a table of the same plan.
+    pub(crate) fn merge(&mut self, plan: &GroupPlan, other: &GroupTable) -> Result<(), OperatorError> {
+        let all: Vec<u32> = (0..other.len() as u32).collect();
+        self.groups.clear();
+        self.keys.intern(&other.keys.keys(&all)?, other.len(), &mut self.groups)?;
+        self.resize();
+        let pairs = self.accumulators.iter_mut().zip(&other.accumulators);
+        for ((accumulator, other), BoundCall { call, .. }) in pairs.zip(plan.calls.iter()) {
+            accumulator.merge(other.as_ref(), &self.groups).map_err(|error| error.of_call(call))?;
+        }
+        Ok(())
+    }
+
+    /// The key columns of these groups.
+    pub(crate) fn keys(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
+        Ok(self.keys.keys(groups)?)
+    }
+
+    /// The aggregates of these groups, one column a call, of the calls' result types.
+    pub(crate) fn results(&self, plan: &GroupPlan, groups: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
+        let pairs = self.accumulators.iter().zip(plan.calls.iter());
+        pairs
+            .map(|(accumulator, BoundCall { call, .. })| {
+                let column = accumulator.evaluate(groups).map_err(|error| error.of_call(call))?;
+                of_type(column, call.field.data_type())
+            })
+            .collect()
+    }
+
+    /// Forgets all groups; keeps memory for about as many.
+    pub(crate) fn clear(&mut self) {
+        self.keys.clear();
+        self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(0));
+    }
+
+    fn resize(&mut self) {
+        let groups = self.keys.len();
+        self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(groups));
+    }
+}
+
+/// The column with the type that the plan promises. Values that do not fit are errors.
+pub(crate) fn of_type(column: ArrayRef, data_type: &DataType) -> Result<ArrayRef, OperatorError> {
+    if column.data_type() == data_type {
+        return Ok(column);
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(&column, data_type, &options)?)
+}

@@ -1,0 +1,116 @@
+//! `MIN` and `MAX` of any ordered type.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
+use arrow::datatypes::{ArrowPrimitiveType, DataType};
+
+use super::ordered_values::{OrderedValue, with_ordered_type};
+use super::row_values::RowValues;
+use super::{Accumulator, AggregateError, AggregateRows, same_kind};
+
+/// The smallest (`IS_MAX` false) or largest of values of type `arg`.
+pub(super) fn create<const IS_MAX: bool>(arg: &DataType) -> Result<Box<dyn Accumulator>, AggregateError> {
+    with_ordered_type!(
+        arg,
+        T => Ok(Box::new(PrimitiveExtreme::<T, IS_MAX> { data_type: arg.clone(), values: Vec::new(), is_some: Vec::new() })),
+        Ok(Box::new(RowExtreme::<IS_MAX> { values: RowValues::new(arg)? }))
+    )
+}
+
+struct PrimitiveExtreme<T: ArrowPrimitiveType, const IS_MAX: bool> {
+    data_type: DataType,
+    values: Vec<T::Native>,
+    is_some: Vec<bool>,
+}
+
+impl<T, const IS_MAX: bool> PrimitiveExtreme<T, IS_MAX>
+where
+    T: ArrowPrimitiveType<Native: OrderedValue>,
+{
+    #[inline]
+    fn offer(&mut self, group: usize, value: T::Native) {
+        let best = self.values[group];
+        let is_better = if IS_MAX { best.precedes(value) } else { value.precedes(best) };
+        if is_better || !self.is_some[group] {
+            self.values[group] = value;
+            self.is_some[group] = true;
+        }
+    }
+}
+
+impl<T, const IS_MAX: bool> Accumulator for PrimitiveExtreme<T, IS_MAX>
+where
+    T: ArrowPrimitiveType<Native: OrderedValue>,
+{
+    fn resize(&mut self, groups: usize) {
+        self.values.resize(groups, T::Native::default());
+        self.is_some.resize(groups, false);
+    }
+
+    fn update(&mut self, rows: &AggregateRows<'_>) -> Result<(), AggregateError> {
+        let values = rows.arg().as_primitive::<T>().values();
+        rows.for_each(rows.counted().as_ref(), |row, group| self.offer(group, values[row]));
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+        let other = same_kind::<Self>(other);
+        for ((value, is_some), group) in other.values.iter().zip(&other.is_some).zip(groups) {
+            if *is_some {
+                self.offer(*group as usize, *value);
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
+        let result = |group: &u32| self.is_some[*group as usize].then(|| self.values[*group as usize]);
+        let results: PrimitiveArray<T> = groups.iter().map(result).collect();
+        Ok(Arc::new(results.with_data_type(self.data_type.clone())))
+    }
+}
+
+/// For types without machine values: their rows' bytes compare as they do.
+struct RowExtreme<const IS_MAX: bool> {
+    values: RowValues,
+}
+
+impl<const IS_MAX: bool> RowExtreme<IS_MAX> {
+    fn offer(&mut self, group: usize, value: &[u8]) {
+        let is_better = match self.values.get(group) {
+            None => true,
+            Some(best) if IS_MAX => best < value,
+            Some(best) => value < best,
+        };
+        if is_better {
+            self.values.set(group, value);
+        }
+    }
+}
+
+impl<const IS_MAX: bool> Accumulator for RowExtreme<IS_MAX> {
+    fn resize(&mut self, groups: usize) {
+        self.values.resize(groups);
+    }
+
+    fn update(&mut self, rows: &AggregateRows<'_>) -> Result<(), AggregateError> {
+        let values = self.values.encode(rows.arg())?;
+        rows.for_each(rows.counted().as_ref(), |row, group| self.offer(group, values.row(row).as_ref()));
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+        let other = same_kind::<Self>(other);
+        for (from, to) in groups.iter().enumerate() {
+            if let Some(value) = other.values.get(from) {
+                self.offer(*to as usize, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
+        Ok(self.values.column(groups)?)
+    }
+}

@@ -1,0 +1,193 @@
+//! All values of all groups, in lists that grow: what `ARRAY_AGG` and `LISTAGG` keep.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_empty_array};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute;
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+use tidemark_state::key_table::KeyTable;
+
+use super::distinct::first_occurrences;
+use super::{AggregateError, Arrival};
+
+/// Chunks are joined with their neighbours up to this many values.
+const MAX_JOINED: usize = 8192;
+const NONE: u32 = u32::MAX;
+
+/// Values of one type, each in the list of a group.
+pub(super) struct ValueLog {
+    data_type: DataType,
+    chunks: Vec<ArrayRef>,
+    /// Where each chunk ends, counted in values from the first chunk's start.
+    ends: Vec<usize>,
+    entries: Vec<Entry>,
+    lists: Vec<List>,
+    /// Group and value of all entries when each value is to stand once in a list: entry `i` has id `i`.
+    distinct: Option<KeyTable>,
+    ids: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    group: u32,
+    /// The next entry of the group's list.
+    next: u32,
+    arrival: u64,
+}
+
+#[derive(Clone, Copy)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+const EMPTY: List = List { first: NONE, last: NONE };
+
+impl ValueLog {
+    pub(super) fn new(data_type: &DataType, distinct: bool) -> Result<Self, AggregateError> {
+        let distinct = distinct.then(|| KeyTable::new(&[DataType::UInt32, data_type.clone()])).transpose()?;
+        Ok(Self {
+            data_type: data_type.clone(),
+            chunks: Vec::new(),
+            ends: Vec::new(),
+            entries: Vec::new(),
+            lists: Vec::new(),
+            distinct,
+            ids: Vec::new(),
+        })
+    }
+
+    /// Grows to `groups` groups; 0 forgets all.
+    pub(super) fn resize(&mut self, groups: usize) {
+        self.lists.resize(groups, EMPTY);
+        if groups == 0 {
+            self.chunks.clear();
+            self.ends.clear();
+            self.entries.clear();
+            if let Some(distinct) = &mut self.distinct {
+                distinct.clear();
+            }
+        }
+    }
+
+    /// Adds the values of the rows of `mask`, all when it is `None`.
+    pub(super) fn append(
+        &mut self,
+        column: &ArrayRef,
+        groups: &[u32],
+        arrival: Arrival<'_>,
+        mask: Option<BooleanBuffer>,
+    ) -> Result<(), AggregateError> {
+        match mask {
+            None if self.distinct.is_none() => {
+                groups.iter().enumerate().for_each(|(row, group)| self.link(*group, arrival.of(row)));
+                self.push_chunk(ArrayRef::clone(column))
+            }
+            None => self.append_distinct(column, groups, arrival),
+            Some(mask) => {
+                let rows: Vec<u32> = mask.set_indices().map(|row| row as u32).collect();
+                let groups: Vec<u32> = rows.iter().map(|row| groups[*row as usize]).collect();
+                let numbers: Vec<u64> = rows.iter().map(|row| arrival.of(*row as usize)).collect();
+                let column = compute::filter(column, &BooleanArray::new(mask, None))?;
+                self.append(&column, &groups, Arrival::Numbered(&numbers), None)
+            }
+        }
+    }
+
+    fn append_distinct(
+        &mut self,
+        column: &ArrayRef,
+        groups: &[u32],
+        arrival: Arrival<'_>,
+    ) -> Result<(), AggregateError> {
+        let Some(table) = &mut self.distinct else { return Ok(()) };
+        let columns: [ArrayRef; 2] = [Arc::new(UInt32Array::from(groups.to_vec())), ArrayRef::clone(column)];
+        let mut ids = std::mem::take(&mut self.ids);
+        let new_rows = first_occurrences(table, &columns, &mut ids)?;
+        new_rows.values().iter().for_each(|row| self.link(groups[*row as usize], arrival.of(*row as usize)));
+        for (row, id) in ids.iter().enumerate() {
+            let first = &mut self.entries[*id as usize].arrival;
+            *first = arrival.of(row).min(*first);
+        }
+        self.ids = ids;
+        self.push_chunk(compute::take(column, &new_rows, None)?)
+    }
+
+    /// Adds the lists of `other`, whose group `i` is here `groups[i]`.
+    pub(super) fn merge(&mut self, other: &ValueLog, groups: &[u32]) -> Result<(), AggregateError> {
+        let moved: Vec<u32> = other.entries.iter().map(|entry| groups[entry.group as usize]).collect();
+        let numbers: Vec<u64> = other.entries.iter().map(|entry| entry.arrival).collect();
+        let mut start = 0;
+        for (chunk, end) in other.chunks.iter().zip(&other.ends) {
+            self.append(chunk, &moved[start..*end], Arrival::Numbered(&numbers[start..*end]), None)?;
+            start = *end;
+        }
+        Ok(())
+    }
+
+    /// The values of the groups' lists, one list after the other, each in arrival order, and where each list ends.
+    pub(super) fn lists(&self, groups: &[u32]) -> Result<(ArrayRef, Vec<usize>), ArrowError> {
+        let mut positions: Vec<u32> = Vec::new();
+        let mut list_ends = Vec::with_capacity(groups.len());
+        for group in groups {
+            let start = positions.len();
+            let mut next = self.lists[*group as usize].first;
+            while next != NONE {
+                positions.push(next);
+                next = self.entries[next as usize].next;
+            }
+            positions[start..].sort_by_key(|position| self.entries[*position as usize].arrival);
+            list_ends.push(positions.len());
+        }
+        Ok((self.values_at(&positions)?, list_ends))
+    }
+
+    fn values_at(&self, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
+        if positions.is_empty() {
+            return Ok(new_empty_array(&self.data_type));
+        }
+        let chunks: Vec<&dyn Array> = self.chunks.iter().map(|chunk| chunk.as_ref()).collect();
+        let places: Vec<(usize, usize)> = positions.iter().map(|position| self.place_of(*position as usize)).collect();
+        compute::interleave(&chunks, &places)
+    }
+
+    /// Chunk, and index in it, of an entry's value.
+    fn place_of(&self, entry: usize) -> (usize, usize) {
+        let chunk = self.ends.partition_point(|end| *end <= entry);
+        let start = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
+        (chunk, entry - start)
+    }
+
+    fn link(&mut self, group: u32, arrival: u64) {
+        let entry = self.entries.len() as u32;
+        self.entries.push(Entry { group, next: NONE, arrival });
+        let list = &mut self.lists[group as usize];
+        match list.last {
+            NONE => list.first = entry,
+            last => self.entries[last as usize].next = entry,
+        }
+        list.last = entry;
+    }
+
+    /// Appends values. Small chunks are joined, each with one about as large as itself, so that rows that come one
+    /// at a time do not become a chunk each, and no value is copied more than a dozen times.
+    fn push_chunk(&mut self, mut chunk: ArrayRef) -> Result<(), AggregateError> {
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        while let Some(last) = self.chunks.last() {
+            if last.len() > chunk.len() * 2 || last.len() + chunk.len() > MAX_JOINED {
+                break;
+            }
+            chunk = compute::concat(&[last.as_ref(), chunk.as_ref()])?;
+            self.chunks.pop();
+            self.ends.pop();
+        }
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.ends.push(start + chunk.len());
+        self.chunks.push(chunk);
+        Ok(())
+    }
+}

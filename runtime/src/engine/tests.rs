@@ -1,0 +1,4 @@
+mod flights;
+mod harness;
+mod lifecycle;
+mod watermarks;

@@ -1,0 +1,189 @@
+//! CSV.
+//!
+//! Without a header, fields are the table's physical columns in their order; with one (`csv.header`), columns are found
+//! by name and fields that the table does not declare are skipped. Blank lines are skipped.
+//!
+//! An empty field is NULL, but for a string it is the empty string, unless `csv.null-literal` is the empty text:
+//! then it is NULL and `""` is the empty string, which is how Tidemark itself writes CSV.
+
+pub(crate) mod encode;
+pub(crate) mod options;
+mod tokenize;
+
+#[cfg(test)]
+mod tests;
+
+use arrow::datatypes::Field;
+
+use super::cell::{Cell, CellSource};
+use super::column::{ColumnBuilder, JsonInText};
+use super::nearest::did_you_mean;
+use super::rows::{Block, TextContext, TextDecoder, Tokenizer};
+use super::zone::Zone;
+use super::{Decoder, byte_order_mark_length};
+use options::CsvOptions;
+pub(crate) use tokenize::Dialect;
+use tokenize::{Row, RowFinder};
+
+/// A decoder at the beginning of a text.
+pub(crate) fn decoder(options: &CsvOptions, ctx: TextContext) -> Box<dyn Decoder> {
+    let dialect = options.dialect.clone();
+    let wanted: Vec<String> = ctx.projection.fields().iter().map(|f| f.name().clone()).collect();
+    let columns = ctx.declared.iter().map(|name| wanted.iter().position(|w| w == name)).collect();
+    let source = CsvSource { quote: dialect.quote, escape: dialect.escape, null_literal: options.null_literal.clone() };
+    let tokenizer = CsvTokenizer {
+        rows: RowFinder { dialect, columns, line: 1 },
+        source,
+        declared: ctx.declared.clone(),
+        wanted,
+        is_at_start: true,
+        expects_header: options.header,
+    };
+    Box::new(TextDecoder::new(tokenizer, ctx))
+}
+
+struct CsvTokenizer {
+    rows: RowFinder,
+    source: CsvSource,
+    declared: Vec<String>,
+    wanted: Vec<String>,
+    is_at_start: bool,
+    expects_header: bool,
+}
+
+impl CsvTokenizer {
+    /// Reads the header and says where the first row begins; `None` when more bytes are needed, or it is unusable.
+    fn header(&mut self, input: &[u8], mut at: usize, last: bool, block: &mut Block) -> Option<usize> {
+        while at < input.len() {
+            match self.rows.skipped(input, at, last)? {
+                0 => break,
+                length => at += length,
+            }
+            self.rows.line += 1;
+        }
+        if at >= input.len() {
+            return None;
+        }
+        let mut cells = vec![];
+        let (lines, next) = match self.rows.dialect.row(input, at, last, |i, cell| {
+            cells.truncate(i);
+            cells.push(cell);
+        }) {
+            Row::Incomplete => return None,
+            Row::Broken(reason) => {
+                block.broken_text(self.rows.line, reason);
+                return None;
+            }
+            Row::Whole { lines, next, .. } => (lines, next),
+        };
+        let names: Vec<String> = cells.iter().map(|cell| self.name(*cell, input)).collect();
+        if let Err(reason) = self.check_names(&names) {
+            block.broken_text(self.rows.line, reason);
+            return None;
+        }
+        self.rows.columns = names.iter().map(|name| self.wanted.iter().position(|w| w == name)).collect();
+        self.rows.line += lines;
+        self.expects_header = false;
+        Some(next)
+    }
+
+    fn name(&self, cell: Cell, input: &[u8]) -> String {
+        let mut scratch = vec![];
+        let text = self.source.text(cell.of(input).unwrap_or_default(), &mut scratch);
+        String::from_utf8_lossy(text.trim_ascii()).into_owned()
+    }
+
+    /// Every declared column must be in the header once.
+    fn check_names(&self, names: &[String]) -> Result<(), String> {
+        for column in &self.declared {
+            match names.iter().filter(|name| *name == column).count() {
+                1 => {}
+                0 => {
+                    let hint = did_you_mean(column, names);
+                    return Err(format!("the header has no column '{column}'{hint}"));
+                }
+                _ => return Err(format!("the header has more than one column '{column}'")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tokenizer for CsvTokenizer {
+    type Source = CsvSource;
+
+    fn source(&self) -> &CsvSource {
+        &self.source
+    }
+
+    fn tokenize(&mut self, input: &[u8], last: bool, block: &mut Block) -> usize {
+        let mut at = if self.is_at_start { byte_order_mark_length(input) } else { 0 };
+        if self.expects_header {
+            match self.header(input, at, last, block) {
+                Some(next) => at = next,
+                // A text of blank lines alone has no header and no rows.
+                None if last => return input.len(),
+                None => return 0,
+            }
+        }
+        let used = self.rows.enter_rows(input, at, last, block);
+        self.is_at_start &= used == 0;
+        used
+    }
+}
+
+/// CSV's notation.
+pub(crate) struct CsvSource {
+    quote: Option<u8>,
+    escape: Option<u8>,
+    null_literal: Option<Vec<u8>>,
+}
+
+impl CsvSource {
+    /// The field without its quotes and escapes.
+    fn text<'a>(&self, raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        let (inner, quote) = match raw {
+            [first, inner @ .., _] if Some(*first) == self.quote => (inner, self.quote),
+            _ => (raw, None),
+        };
+        // Within quotes a quote is always the first of two: like the escape it announces a character to be taken as
+        // it is.
+        let Some(announcer) = quote.or(self.escape) else { return inner };
+        let other = self.escape.unwrap_or(announcer);
+        if memchr::memchr2(announcer, other, inner).is_none() {
+            return inner;
+        }
+        scratch.clear();
+        let mut rest = inner;
+        while let Some(at) = memchr::memchr2(announcer, other, rest) {
+            scratch.extend_from_slice(&rest[..at]);
+            scratch.extend(rest.get(at + 1));
+            rest = rest.get(at + 2..).unwrap_or_default();
+        }
+        scratch.extend_from_slice(rest);
+        scratch
+    }
+
+    fn is_null_literal(&self, text: &[u8]) -> bool {
+        self.null_literal.as_deref() == Some(text)
+    }
+}
+
+impl CellSource for CsvSource {
+    fn value<'a>(&self, raw: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let text = self.text(raw, scratch);
+        (!text.is_empty() && !self.is_null_literal(text)).then_some(text)
+    }
+
+    fn string<'a>(&self, raw: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        if raw.is_empty() {
+            return (!self.is_null_literal(raw)).then_some(raw);
+        }
+        let text = self.text(raw, scratch);
+        (text.is_empty() || !self.is_null_literal(text)).then_some(text)
+    }
+
+    fn nested_builder(field: &Field, zone: Zone) -> Box<dyn ColumnBuilder<Self>> {
+        Box::new(JsonInText::new(field, zone))
+    }
+}

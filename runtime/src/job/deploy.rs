@@ -1,0 +1,224 @@
+//! Puts a job graph into tasks.
+//!
+//! **Invariant:** tasks are numbered vertex by vertex, subtask by subtask; the channels were wired to the threads by
+//! the same numbers.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidemark_planner::job_graph::{JobGraph, Vertex};
+use tidemark_planner::stream_plan::{NodeId, NodeKind, SinkNode, SourceNode, StreamNode};
+
+use super::JobOptions;
+use super::metrics::JobMetrics;
+use super::results::ResultReceiver;
+use super::wiring::Wiring;
+use crate::connector::{Connector, SinkRequest, SinkWriter, Source, SourceRequest, Waker};
+use crate::element::Watermark;
+use crate::error::RuntimeError;
+use crate::exchange::input_gate::InputGate;
+use crate::metrics::OperatorMetrics;
+use crate::operator::values::ValuesSource;
+use crate::operator::{OperatorContext, factory};
+use crate::scheduler::Control;
+use crate::task::Task;
+use crate::task::chain::Chain;
+use crate::task::lane::{Lane, SplitOpener};
+use crate::task::operator_task::OperatorTask;
+use crate::task::outlet::Outlet;
+use crate::task::source_task::SourceTask;
+
+/// A job that is ready to run.
+pub struct Deployment {
+    /// The subtasks, in order of their numbers.
+    pub tasks: Vec<Box<dyn Task>>,
+    /// The caller's end of a query.
+    pub results: Option<ResultReceiver>,
+    /// The counters.
+    pub metrics: JobMetrics,
+}
+
+/// Opens the tables of `graph` and builds its tasks for the threads of `control`.
+pub fn deploy(
+    graph: &JobGraph,
+    connectors: &[Arc<dyn Connector>],
+    options: &JobOptions,
+    control: &Control,
+) -> Result<Deployment, RuntimeError> {
+    let wiring = Wiring::new(graph, options, control);
+    let metrics = JobMetrics::new(graph);
+    let mut deployer = Deployer { graph, connectors, options, control, wiring, metrics, tasks: vec![] };
+    for vertex in &graph.vertices {
+        deployer.add_vertex(vertex)?;
+    }
+    Ok(Deployment { tasks: deployer.tasks, results: deployer.wiring.results, metrics: deployer.metrics })
+}
+
+struct Deployer<'a> {
+    graph: &'a JobGraph,
+    connectors: &'a [Arc<dyn Connector>],
+    options: &'a JobOptions,
+    control: &'a Control,
+    wiring: Wiring,
+    metrics: JobMetrics,
+    tasks: Vec<Box<dyn Task>>,
+}
+
+/// A subtask of a vertex.
+#[derive(Clone, Copy)]
+struct Subtask<'a> {
+    vertex: &'a Vertex,
+    index: usize,
+}
+
+impl Subtask<'_> {
+    fn name(&self) -> String {
+        format!("{} ({}/{})", self.vertex.name, self.index + 1, self.vertex.parallelism)
+    }
+}
+
+impl<'a> Deployer<'a> {
+    fn add_vertex(&mut self, vertex: &'a Vertex) -> Result<(), RuntimeError> {
+        let source = match vertex.chain.first().map(|n| self.graph.plan.node(*n)) {
+            Some(node) => self.open_source(node)?.map(|source| (node, Arc::new(Mutex::new(source)))),
+            None => None,
+        };
+        for index in 0..vertex.parallelism {
+            let subtask = Subtask { vertex, index };
+            let task = match &source {
+                Some((node, source)) => self.source_task(subtask, node, Arc::clone(source))?,
+                None => self.operator_task(subtask)?,
+            };
+            self.tasks.push(task);
+        }
+        Ok(())
+    }
+
+    fn operator_task(&mut self, subtask: Subtask) -> Result<Box<dyn Task>, RuntimeError> {
+        let gate = InputGate::new(self.wiring.take_inputs(subtask.vertex.id, subtask.index));
+        let chain = self.chain(&subtask.vertex.chain)?;
+        let outlet = self.outlet(subtask)?;
+        let watermark = self.metrics.watermark(subtask.vertex.id);
+        let clock = Arc::clone(&self.options.clock);
+        Ok(Box::new(OperatorTask::new(subtask.name(), gate, chain, outlet, clock, watermark)))
+    }
+
+    fn source_task(
+        &mut self,
+        subtask: Subtask,
+        node: &StreamNode,
+        source: Arc<Mutex<Box<dyn Source>>>,
+    ) -> Result<Box<dyn Task>, RuntimeError> {
+        let operators = &subtask.vertex.chain[1..];
+        let assigner = operators.iter().position(|n| matches!(self.kind(*n), NodeKind::WatermarkAssigner(_)));
+        let (of_lane, of_subtask) = operators.split_at(assigner.map_or(0, |i| i + 1));
+        let idle_timeout_ms = of_lane.last().and_then(|n| match self.kind(*n) {
+            NodeKind::WatermarkAssigner(watermark) => watermark.idle_timeout_ms,
+            _ => None,
+        });
+        let splits = source.lock().unwrap_or_else(PoisonError::into_inner).splits().len();
+        let wake_up = Arc::clone(self.control.wake_up_of(self.tasks.len()));
+        let metrics = match &node.kind {
+            NodeKind::Source(source) => self.metrics.source(node.id, &source.table.name),
+            _ => Arc::default(),
+        };
+        Ok(Box::new(SourceTask {
+            name: subtask.name(),
+            opener: SplitOpener { source, metrics, waker: Waker::new(move || wake_up.bump()) },
+            waiting: self.lanes(of_lane, splits, subtask)?,
+            open: vec![],
+            chain: self.chain(of_subtask)?,
+            outlet: self.outlet(subtask)?,
+            clock: Arc::clone(&self.options.clock),
+            idle_timeout_ms,
+            watermark: self.metrics.watermark(subtask.vertex.id),
+            ended: Watermark::MIN,
+            next: 0,
+        }))
+    }
+
+    /// A single reader reads all splits in one lane; of several, each has a lane for every split that is its own.
+    fn lanes(&mut self, operators: &[NodeId], splits: usize, subtask: Subtask) -> Result<VecDeque<Lane>, RuntimeError> {
+        let metrics: Vec<_> = operators.iter().map(|n| self.metrics.operator(&self.graph.plan, *n)).collect();
+        let orders: Vec<VecDeque<usize>> = match subtask.vertex.parallelism {
+            1 => vec![(0..splits).collect()],
+            step => (subtask.index..splits).step_by(step).map(|split| VecDeque::from([split])).collect(),
+        };
+        let lane = |splits| {
+            let mut chain = Chain::default();
+            for (node, metrics) in operators.iter().zip(&metrics) {
+                self.push_operator(&mut chain, *node, Arc::clone(metrics))?;
+            }
+            Ok(Lane::new(splits, chain))
+        };
+        orders.into_iter().map(lane).collect()
+    }
+
+    /// The operators among `nodes`: not sources and sinks.
+    fn chain(&mut self, nodes: &[NodeId]) -> Result<Chain, RuntimeError> {
+        let mut chain = Chain::default();
+        for node in nodes.iter().filter(|n| !matches!(self.graph.plan.node(**n).kind, NodeKind::Sink(_))) {
+            let metrics = self.metrics.operator(&self.graph.plan, *node);
+            self.push_operator(&mut chain, *node, metrics)?;
+        }
+        Ok(chain)
+    }
+
+    fn push_operator(
+        &self,
+        chain: &mut Chain,
+        node: NodeId,
+        metrics: Arc<OperatorMetrics>,
+    ) -> Result<(), RuntimeError> {
+        let ctx = OperatorContext { batch_size: self.options.batch_size, metrics };
+        chain.push(factory::create(&self.graph.plan, self.graph.plan.node(node))?, ctx)
+    }
+
+    fn outlet(&mut self, subtask: Subtask) -> Result<Outlet, RuntimeError> {
+        let edges = self.wiring.take_outputs(subtask.vertex.id, subtask.index);
+        match subtask.vertex.chain.last().map(|n| self.graph.plan.node(*n)) {
+            Some(StreamNode { id, kind: NodeKind::Sink(sink), .. }) => {
+                let metrics = self.metrics.operator(&self.graph.plan, *id);
+                Ok(Outlet::sink(self.open_sink(sink, subtask)?, metrics))
+            }
+            _ => Ok(Outlet::exchange(edges)),
+        }
+    }
+
+    fn kind(&self, node: NodeId) -> &'a NodeKind {
+        &self.graph.plan.node(node).kind
+    }
+
+    fn open_source(&self, node: &StreamNode) -> Result<Option<Box<dyn Source>>, RuntimeError> {
+        match &node.kind {
+            NodeKind::Source(source) => self.open_table(source).map(Some),
+            NodeKind::Values { rows } => Ok(Some(Box::new(ValuesSource::new(rows.clone(), self.options.batch_size)))),
+            _ => Ok(None),
+        }
+    }
+
+    fn open_table(&self, node: &SourceNode) -> Result<Box<dyn Source>, RuntimeError> {
+        self.connector(node.table.connector())?.open_source(SourceRequest {
+            table: Arc::clone(&node.table),
+            projection: Arc::clone(&node.physical),
+            metadata: node.metadata.clone(),
+            batch_size: self.options.batch_size,
+            time_zone: self.options.time_zone.clone(),
+        })
+    }
+
+    fn open_sink(&self, node: &SinkNode, subtask: Subtask) -> Result<Box<dyn SinkWriter>, RuntimeError> {
+        self.connector(node.table.connector())?.open_sink(SinkRequest {
+            table: Arc::clone(&node.table),
+            schema: node.table.physical_schema(),
+            subtask: subtask.index,
+            parallelism: subtask.vertex.parallelism,
+            time_zone: self.options.time_zone.clone(),
+        })
+    }
+
+    fn connector(&self, name: &str) -> Result<&'a Arc<dyn Connector>, RuntimeError> {
+        let found = self.connectors.iter().find(|c| c.name() == name);
+        found.ok_or_else(|| RuntimeError::Unsupported(format!("this engine has no connector '{name}'")))
+    }
+}

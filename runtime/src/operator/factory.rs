@@ -1,0 +1,45 @@
+//! Plan nodes to operators.
+
+use tidemark_planner::changelog::ChangelogMode;
+use tidemark_planner::stream_plan::{NodeKind, SortNode, StreamNode, StreamPlan};
+
+use super::Operator;
+use super::calc::Calc;
+use super::group_aggregate::GroupAggregate;
+use super::limit::Limit;
+use super::pass_through::PassThrough;
+use super::sort::{FoldInput, SortAtEnd, SortByWatermark};
+use super::watermark_assigner::WatermarkAssigner;
+use super::window_aggregate::WindowAggregate;
+use super::window_tvf::WindowTvf;
+use crate::error::{OperatorError, RuntimeError};
+
+/// The operator of `node`. Sources and sinks are none: the task reads and writes them.
+pub fn create(plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>, RuntimeError> {
+    let input = node.inputs.first().map_or(node, |id| plan.node(*id));
+    Ok(match &node.kind {
+        NodeKind::WatermarkAssigner(watermark) => Box::new(WatermarkAssigner::new(watermark)),
+        NodeKind::Calc(calc) => Box::new(Calc::new(calc, &input.schema, &node.schema)),
+        NodeKind::WindowTvf(tvf) => Box::new(WindowTvf::new(tvf, &node.schema)?),
+        NodeKind::WindowAggregate(aggregate) => Box::new(WindowAggregate::new(aggregate, &input.schema, &node.schema)?),
+        NodeKind::GroupAggregate(aggregate) => Box::new(GroupAggregate::new(aggregate, &input.schema, &node.schema)?),
+        NodeKind::Union | NodeKind::Collect => Box::new(PassThrough),
+        NodeKind::Sort(sort) => create_sort(sort, input)?,
+        NodeKind::Limit { offset, fetch } => Box::new(Limit::new(*offset, *fetch)),
+        NodeKind::Source(_) | NodeKind::Values { .. } | NodeKind::Sink(_) => {
+            unreachable!("a source begins a chain and a sink ends it: `{}` is neither", node.uid)
+        }
+    })
+}
+
+fn create_sort(sort: &SortNode, input: &StreamNode) -> Result<Box<dyn Operator>, OperatorError> {
+    if sort.by_watermark {
+        return Ok(Box::new(SortByWatermark::new(sort, &input.schema)?));
+    }
+    let fold = match input.changelog {
+        ChangelogMode::Append => FoldInput::Append,
+        ChangelogMode::Retract => FoldInput::Retract,
+        ChangelogMode::Upsert => FoldInput::Upsert(input.upsert_key.clone()),
+    };
+    Ok(Box::new(SortAtEnd::new(sort, fold, &input.schema)?))
+}

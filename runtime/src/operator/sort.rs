@@ -1,0 +1,10 @@
+//! `ORDER BY`: as the watermark advances, or once when a bounded input ends.
+//!
+//! Rows that are equal in every key keep their order of arrival.
+
+mod at_end;
+mod by_watermark;
+mod order;
+
+pub use at_end::{FoldInput, SortAtEnd};
+pub use by_watermark::SortByWatermark;
