@@ -1,0 +1,95 @@
+//! Runs SQL scripts in sqllogictest's format under a matrix of batch sizes and parallelisms.
+//!
+//! A script's records go to a fresh [`tidemark::Session`] in a fresh directory. Besides SQL, a record may hold a
+//! directive (see [`database`]); `${dir}` stands for the directory and `${root}` for the repository's root.
+//!
+//! ```text
+//! statement ok
+//! FEED bids
+//! 2026-01-01 10:00:01,a,3
+//!
+//! query TI rowsort
+//! SELECT k, SUM(v) FROM bids GROUP BY k
+//! ----
+//! a  3
+//! ```
+//!
+//! **Invariant:** one script has one expectation, whatever the cell of the matrix it runs in. What is true of some cells
+//! only (an order that parallelism 1 gives) says so with `onlyif p1`, `skipif p3`, `onlyif b7`.
+
+mod answer;
+pub mod database;
+mod expectation;
+mod feed;
+mod finding;
+pub mod fold;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use sqllogictest::{Runner, strict_column_validator};
+
+use crate::workspace;
+use database::Database;
+
+/// One way to run a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Rows of a batch.
+    pub batch_size: usize,
+    /// Subtasks of each operator.
+    pub parallelism: usize,
+}
+
+impl Cell {
+    /// The whole matrix.
+    pub fn all() -> Vec<Cell> {
+        let sizes = [1, 7, 8192];
+        sizes.iter().flat_map(|b| [1, 3].map(|p| Cell { batch_size: *b, parallelism: p })).collect()
+    }
+
+    /// What `onlyif` and `skipif` may ask for.
+    pub fn labels(self) -> [String; 2] {
+        [format!("b{}", self.batch_size), format!("p{}", self.parallelism)]
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "b{} p{}", self.batch_size, self.parallelism)
+    }
+}
+
+/// All scripts, by path below `tests/sql`.
+pub fn scripts() -> Vec<PathBuf> {
+    let mut found = vec![];
+    add_scripts(&workspace::root().join("tests/sql"), &mut found);
+    found.sort();
+    found
+}
+
+fn add_scripts(dir: &Path, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("cannot list {}: {e}", dir.display()));
+    for entry in entries {
+        let path = entry.expect("an entry of a directory that was just listed").path();
+        if path.is_dir() {
+            add_scripts(&path, found);
+        } else if path.extension().is_some_and(|e| e == "slt") {
+            found.push(path);
+        }
+    }
+}
+
+/// Runs a script in one cell. The error names the place and shows what was expected and what came.
+pub fn run(script: &Path, cell: Cell) -> Result<(), String> {
+    let records = sqllogictest::parse_file(script).map_err(|e| e.to_string())?;
+    let mut runner = Runner::new(|| async { Database::new(cell) });
+    cell.labels().iter().for_each(|label| runner.add_label(label));
+    runner.with_normalizer(Clone::clone);
+    runner.with_validator(expectation::is_met);
+    runner.with_column_validator(strict_column_validator);
+    for record in records {
+        runner.run(expectation::prepare(record, cell.parallelism)).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}

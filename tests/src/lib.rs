@@ -1,0 +1,6 @@
+//! What the tests share: the harness that runs SQL scripts, the batch oracle, and a view of the workspace's files.
+
+pub mod harness;
+#[cfg(feature = "oracle")]
+pub mod oracle;
+pub mod workspace;
