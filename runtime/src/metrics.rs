@@ -1,6 +1,10 @@
 //! What a run counts. Written by operators and sources with relaxed atomics, read for the summary at the end.
 
+pub mod fired_windows;
+
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use fired_windows::FiredWindows;
 
 /// Counters of one operator in one subtask.
 #[derive(Debug)]
@@ -18,8 +22,8 @@ pub struct OperatorMetrics {
     /// Largest `row's watermark − (end of its last window − 1 ms) + 1 ms` over dropped late rows: so much more
     /// delay would have kept each in its window. [`i64::MIN`] when there are none.
     pub max_window_behind_ms: AtomicI64,
-    /// Windows that fired with at least one row: one per window of the operator, not per key.
-    pub windows_fired: AtomicU64,
+    /// Windows that fired with at least one row: one per window of the operator, not per key or subtask.
+    pub windows_fired: FiredWindows,
     /// Rows dropped because their event time was NULL.
     pub null_rowtime_rows: AtomicU64,
     /// `largest event time − watermark` (ms) as the watermark expression makes it; [`i64::MIN`] before any row.
@@ -27,8 +31,17 @@ pub struct OperatorMetrics {
 }
 
 impl OperatorMetrics {
-    /// All zero.
+    /// All zero; of the operator's first subtask.
     pub fn new(uid: impl Into<String>) -> Self {
+        Self::with(uid, FiredWindows::new())
+    }
+
+    /// All zero; of one more subtask of the same operator.
+    pub fn of_next_subtask(&self) -> Self {
+        Self::with(&self.uid, self.windows_fired.of_next_subtask())
+    }
+
+    fn with(uid: impl Into<String>, windows_fired: FiredWindows) -> Self {
         Self {
             uid: uid.into(),
             rows_in: AtomicU64::new(0),
@@ -36,7 +49,7 @@ impl OperatorMetrics {
             late_rows: AtomicU64::new(0),
             max_behind_ms: AtomicI64::new(i64::MIN),
             max_window_behind_ms: AtomicI64::new(i64::MIN),
-            windows_fired: AtomicU64::new(0),
+            windows_fired,
             null_rowtime_rows: AtomicU64::new(0),
             watermark_delay_ms: AtomicI64::new(i64::MIN),
         }

@@ -39,7 +39,7 @@ pub struct SourceSummary {
 pub struct WindowSummary {
     /// The operator's uid.
     pub uid: String,
-    /// Windows that fired with at least one row: of the subtask that saw the most.
+    /// Windows that fired with at least one row, in whatever subtask, each counted once.
     pub windows_fired: u64,
     /// Rows dropped as late.
     pub late_rows: u64,

@@ -53,8 +53,12 @@ impl JobMetrics {
 
     /// The counters of one more subtask of `node`.
     pub(super) fn operator(&mut self, plan: &StreamPlan, node: NodeId) -> Arc<OperatorMetrics> {
-        let metrics = Arc::new(OperatorMetrics::new(&plan.node(node).uid));
-        self.operators.entry(node).or_default().push(Arc::clone(&metrics));
+        let subtasks = self.operators.entry(node).or_default();
+        let metrics = Arc::new(match subtasks.first() {
+            Some(first) => first.of_next_subtask(),
+            None => OperatorMetrics::new(&plan.node(node).uid),
+        });
+        subtasks.push(Arc::clone(&metrics));
         metrics
     }
 
@@ -122,7 +126,7 @@ impl JobMetrics {
         let with_delay = |behind: Option<i64>| Some(behind?.saturating_add(delay.unwrap_or(0)));
         Some(WindowSummary {
             uid: subtasks.first().map_or(String::new(), |m| m.uid.clone()),
-            windows_fired: subtasks.iter().map(|m| m.windows_fired.load(Ordering::Relaxed)).max().unwrap_or(0),
+            windows_fired: subtasks.first().map_or(0, |m| m.windows_fired.count()),
             late_rows,
             sufficient_delay_ms: with_delay(largest(subtasks, |m| &m.max_behind_ms)),
             sufficient_window_delay_ms: with_delay(largest(subtasks, |m| &m.max_window_behind_ms)),

@@ -125,20 +125,23 @@ impl WindowAggregate {
 
     /// Fires the windows whose last instant is at most `instant`, in the order of their ends, then starts.
     fn fire_until(&mut self, instant: i64, out: &mut Output) -> Result<(), OperatorError> {
-        let mut fired = 0;
+        let mut fired = Vec::new();
         let batch_size = self.context().batch_size;
         while let Some(end) = self.slices.next_end() {
-            if self.assigner.zone().last_instant_before(end) > instant {
+            let last_instant = self.assigner.zone().last_instant_before(end);
+            if last_instant > instant {
                 break;
             }
             let emitter = &mut self.emitter;
-            self.slices.fire_next(|window, sets, tables| emitter.emit(window, sets, tables, batch_size, out))?;
-            fired += 1;
+            self.slices.fire_next(|window, sets, tables| {
+                fired.push((window.start, last_instant));
+                emitter.emit(window, sets, tables, batch_size, out)
+            })?;
         }
-        if fired > 0 {
+        if !fired.is_empty() {
             self.emitter.flush(out)?;
-            self.context().metrics.windows_fired.fetch_add(fired, Ordering::Relaxed);
         }
+        self.context().metrics.windows_fired.report(fired, instant);
         Ok(())
     }
 
