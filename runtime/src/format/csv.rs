@@ -4,7 +4,8 @@
 //! by name and fields that the table does not declare are skipped. Blank lines are skipped.
 //!
 //! An empty field is NULL, but for a string it is the empty string, unless `csv.null-literal` is the empty text:
-//! then it is NULL and `""` is the empty string, which is how Tidemark itself writes CSV.
+//! then it is NULL and `""` is the empty string, which is how Tidemark itself writes CSV. A string in
+//! quotes is never NULL, also where it reads like the null literal.
 
 pub(crate) mod encode;
 pub(crate) mod options;
@@ -99,7 +100,9 @@ impl CsvTokenizer {
             match names.iter().filter(|name| *name == column).count() {
                 1 => {}
                 0 => {
-                    let hint = did_you_mean(column, names);
+                    // A name that the table declares is in its place already.
+                    let spare: Vec<&String> = names.iter().filter(|name| !self.declared.contains(name)).collect();
+                    let hint = did_you_mean(column, &spare);
                     return Err(format!("the header has no column '{column}'{hint}"));
                 }
                 _ => return Err(format!("the header has more than one column '{column}'")),
@@ -167,6 +170,10 @@ impl CsvSource {
     fn is_null_literal(&self, text: &[u8]) -> bool {
         self.null_literal.as_deref() == Some(text)
     }
+
+    fn is_quoted(&self, raw: &[u8]) -> bool {
+        self.quote.is_some() && raw.first().copied() == self.quote
+    }
 }
 
 impl CellSource for CsvSource {
@@ -176,11 +183,8 @@ impl CellSource for CsvSource {
     }
 
     fn string<'a>(&self, raw: &'a [u8], scratch: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        if raw.is_empty() {
-            return (!self.is_null_literal(raw)).then_some(raw);
-        }
         let text = self.text(raw, scratch);
-        (text.is_empty() || !self.is_null_literal(text)).then_some(text)
+        (self.is_quoted(raw) || !self.is_null_literal(text)).then_some(text)
     }
 
     fn nested_builder(field: &Field, zone: Zone) -> Box<dyn ColumnBuilder<Self>> {

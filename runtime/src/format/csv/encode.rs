@@ -51,7 +51,7 @@ impl CsvEncoder {
                 || Some(*b) == dialect.escape
         };
         let is_comment = dialect.allow_comments && field.starts_with(b"#");
-        let is_like_null = is_string && field.is_empty();
+        let is_like_null = is_string && (field.is_empty() || Some(field) == self.options.null_literal.as_deref());
         if !(field.iter().any(is_special) || is_comment || is_like_null) {
             return;
         }

@@ -75,6 +75,8 @@ fn delimiters_escapes_and_comments() {
 fn nulls() {
     check(&[], "1,,\n,\"\",2\n", &["1||NULL", "NULL||2.0"]);
     check(&[("csv.null-literal", "NA")], "NA,NA,NA\n1,,2\n", &["NULL|NULL|NULL", "1||2.0"]);
+    check(&[("csv.null-literal", "NA")], "1,\"NA\",NA\n2,\"\",\"2\"\n", &["1|NA|NULL", "2||2.0"]);
+    check(&[("csv.null-literal", "NA")], "\"NA\",NA,\"NA\"\n", &["NULL|NULL|NULL"]);
     check(&[("csv.null-literal", "")], "1,,\n2,\"\",2\n", &["1|NULL|NULL", "2||2.0"]);
 }
 
@@ -93,6 +95,8 @@ fn a_header_maps_by_name() {
         0,
         "table `t`: f, line 1: the header has no column 'a' (did you mean 'x'?)",
     );
+    fails(&[header], b"b,a1,c\n", 0, "table `t`: f, line 1: the header has no column 'a' (did you mean 'a1'?)");
+    fails(&[header], b"b,c\n", 0, "table `t`: f, line 1: the header has no column 'a'");
     fails(&[header], b"a,b,c,a\n", 0, "table `t`: f, line 1: the header has more than one column 'a'");
     fails(&[header], b"a,b,c,d\n1,x,2\n", 0, "table `t`: f, line 2: 3 fields where the table has 4 columns");
 }
