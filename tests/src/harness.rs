@@ -80,7 +80,11 @@ fn add_scripts(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs a script in one cell. The error names the place and shows what was expected and what came.
+/// Failing records of a script that are told; it ends there.
+const MAX_FAILURES: usize = 10;
+
+/// Runs a script in one cell. The error names the place of each record that fails and shows what was expected and
+/// what came.
 pub fn run(script: &Path, cell: Cell) -> Result<(), String> {
     let records = sqllogictest::parse_file(script).map_err(|e| e.to_string())?;
     let mut runner = Runner::new(|| async { Database::new(cell) });
@@ -88,8 +92,29 @@ pub fn run(script: &Path, cell: Cell) -> Result<(), String> {
     runner.with_normalizer(Clone::clone);
     runner.with_validator(expectation::is_met);
     runner.with_column_validator(strict_column_validator);
-    for record in records {
-        runner.run(expectation::prepare(record, cell.parallelism)).map_err(|e| e.to_string())?;
+    let results = records.into_iter().map(|record| runner.run(expectation::prepare(record, cell.parallelism)));
+    let failures: Vec<String> =
+        results.filter_map(|result| result.err()).take(MAX_FAILURES).map(|e| e.to_string()).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n\n")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failures_of(script: &str) -> usize {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("script.slt");
+        std::fs::write(&path, script).unwrap();
+        let ran = run(&path, Cell { batch_size: 1, parallelism: 1 });
+        ran.err().map_or(0, |told| told.matches("query result mismatch").count())
     }
-    Ok(())
+
+    #[test]
+    fn a_script_tells_several_failing_records() {
+        let record = |value: usize| format!("query I\nSELECT 1 AS one\n----\n{value}\n\n");
+        assert_eq!(failures_of(&record(1)), 0);
+        assert_eq!(failures_of(&(record(2) + &record(1) + &record(3))), 2);
+        assert_eq!(failures_of(&record(2).repeat(MAX_FAILURES + 5)), MAX_FAILURES);
+    }
 }
