@@ -18,10 +18,12 @@ struct PlacedPlan {
 }
 
 impl Runner {
-    /// Prints the plans of a script's queries and INSERTs.
+    /// Prints the plans of a script's queries and INSERTs; of a script with errors only these, as it would not run.
     pub fn explain(&mut self, source: &Source) -> Result<(), Ending> {
         let (plans, findings) = self.plan_all(source);
-        self.print_plans(source, &plans)?;
+        if !findings.iter().any(Diagnostic::is_error) {
+            self.print_plans(source, &plans)?;
+        }
         self.report(source, &findings)
     }
 

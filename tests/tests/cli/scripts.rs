@@ -48,6 +48,15 @@ fn nothing_runs_when_a_statement_cannot_be_read() {
     let expected = ["error[TM1006]: no statement starts with `SELEC`", "s.sql:2:1", "error[TM1001]: ", "s.sql:3:8"];
     place.run(&["s.sql"]).assert_refused(1, &expected);
     place.run(&["check", "s.sql"]).assert_refused(1, &expected);
+    place.run(&["explain", "s.sql"]).assert_refused(1, &expected);
+}
+
+#[test]
+fn explain_of_a_wrong_script_tells_all_errors_and_shows_no_plan() {
+    let place = Place::with(&[("s.sql", "SELECT 1 AS a;\nSELECT b FROM nowhere;\nSELEC 2;\nSELECT 2 AS c;")]);
+    let expected =
+        ["there is no table or view `nowhere`", "s.sql:2:15", "no statement starts with `SELEC`", "s.sql:3:1"];
+    place.run(&["explain", "s.sql"]).assert_refused(1, &expected);
 }
 
 #[test]
