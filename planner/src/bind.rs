@@ -1,11 +1,13 @@
 //! Statements to catalog entries and logical plans: names and types are resolved here.
 
 mod coerce;
+mod conditions;
 pub mod ddl;
 mod errors;
 mod expr_planner;
 mod group_window;
 pub mod insert;
+mod like;
 mod output_names;
 pub mod query;
 mod relation;

@@ -16,13 +16,14 @@ use arrow::datatypes::SchemaRef;
 use datafusion_common::DFSchemaRef;
 use datafusion_expr::{Distinct, Expr, LogicalPlan};
 use sqlparser::ast::{
-    Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, visit_expressions, visit_relations,
+    Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, Query, Select, Visit,
+    Visitor, visit_expressions, visit_relations,
 };
 use tidemark_parser::{Diagnostic, Span};
 
 use crate::bind::diagnose;
 use crate::bind::query::QueryBinder;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Relation as Definition};
 use crate::changelog::ChangelogMode;
 use crate::codes::UNSUPPORTED;
 use crate::logical::window_tvf::WindowTvf;
@@ -59,6 +60,38 @@ pub(crate) struct Reason {
     pub span: Option<Span>,
 }
 
+/// A finding that has no place in the script says at least in which view it arose.
+fn say_in_view(view: &str, finding: &mut Diagnostic) {
+    if finding.span.is_none() {
+        finding.message = format!("in view `{view}`: {}", finding.message);
+    }
+}
+
+/// Notes where columns stand in GROUP BY.
+struct GroupPlaces<'a, 't> {
+    script: &'a crate::bind::ScriptText<'t>,
+    places: &'a mut BTreeMap<String, Span>,
+}
+
+impl Visitor for GroupPlaces<'_, '_> {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let GroupByExpr::Expressions(groups, _) = &select.group_by else { return ControlFlow::Continue(()) };
+        for group in groups {
+            let name = match group {
+                SqlExpr::Identifier(ident) => Some(ident),
+                SqlExpr::CompoundIdentifier(parts) => parts.last(),
+                _ => None,
+            };
+            if let (Some(ident), Some(span)) = (name, self.script.span_of(group)) {
+                self.places.entry(ident.value.clone()).or_insert(span);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// Lowers the plans of one script into one stream plan.
 pub(crate) struct Lowering<'a> {
     pub catalog: &'a Catalog,
@@ -68,6 +101,7 @@ pub(crate) struct Lowering<'a> {
     pub warnings: Vec<Diagnostic>,
     names: BTreeMap<&'static str, usize>,
     places: BTreeMap<String, Span>,
+    group_places: BTreeMap<String, Span>,
 }
 
 impl<'a> Lowering<'a> {
@@ -81,12 +115,14 @@ impl<'a> Lowering<'a> {
             warnings: vec![],
             names: BTreeMap::new(),
             places: BTreeMap::new(),
+            group_places: BTreeMap::new(),
         }
     }
 
-    /// Remembers where `query` names its tables, for findings about them.
+    /// Remembers where `query` names its tables and the columns it groups by, for findings about them.
     pub fn note_places(&mut self, query: &Query) {
         let script = crate::bind::ScriptText::new(self.text);
+        let _ = query.visit(&mut GroupPlaces { script: &script, places: &mut self.group_places });
         let mut note = |name: Option<&Ident>| {
             if let Some(ident) = name
                 && let Some(span) = script.span(ident.span)
@@ -129,7 +165,17 @@ impl<'a> Lowering<'a> {
                 self.calc(input, Some(&f.predicate), &identity, &schema)
             }
             LogicalPlan::SubqueryAlias(a) => {
-                let input = self.lower(&a.input)?;
+                let told = self.warnings.len();
+                let lowered = self.lower(&a.input);
+                if let Some(Definition::View(_)) = self.catalog.relation(a.alias.table()) {
+                    self.warnings[told..].iter_mut().for_each(|d| say_in_view(a.alias.table(), d));
+                }
+                let input = lowered.map_err(|mut d| {
+                    if let Some(Definition::View(_)) = self.catalog.relation(a.alias.table()) {
+                        say_in_view(a.alias.table(), &mut d);
+                    }
+                    d
+                })?;
                 Ok(Relation { schema: Arc::clone(&a.schema), ..input })
             }
             LogicalPlan::TableScan(scan) => self.scan(scan),
@@ -237,19 +283,7 @@ impl<'a> Lowering<'a> {
 
     /// Where the first column of `expr` stands in the script.
     fn span_of_expr(&self, expr: &Expr) -> Option<Span> {
-        use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
-        let script = crate::bind::ScriptText::new(self.text);
-        let mut found = None;
-        let _ = expr.apply(|e| {
-            if let Expr::Column(column) = e
-                && let Some(span) = column.spans.first()
-            {
-                found = Some(script.span_of_datafusion(&span));
-                return Ok(TreeNodeRecursion::Stop);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        });
-        found
+        crate::bind::ScriptText::new(self.text).span_of_columns(expr)
     }
 
     fn union(&mut self, inputs: &[Arc<LogicalPlan>], schema: &DFSchemaRef) -> Lowered<Relation> {

@@ -10,7 +10,7 @@ use datafusion_expr::expr::{Case, ScalarFunction};
 use datafusion_expr::expr_rewriter::NamePreserver;
 use datafusion_expr::simplify::SimplifyContext;
 use datafusion_expr::utils::merge_schema;
-use datafusion_expr::{Cast, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, ScalarUDF, lit};
+use datafusion_expr::{Cast, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, ScalarUDF, TryCast, lit};
 use datafusion_optimizer::analyzer::Analyzer;
 use datafusion_optimizer::analyzer::resolve_grouping_function::ResolveGroupingFunction;
 use datafusion_optimizer::analyzer::type_coercion::TypeCoercion;
@@ -85,9 +85,10 @@ fn int_literals_of(expr: Expr) -> Result<Expr> {
 }
 
 /// Coerces and simplifies a single expression over `schema`.
-pub(crate) fn coerce_expr(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+pub(crate) fn coerce_expr(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Result<Expr> {
     let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(Arc::new(schema.clone())).build());
-    simplifier.simplify(simplifier.coerce(int_literals_of(expr)?, schema)?)
+    let coerced = simplifier.coerce(int_literals_of(expr)?, schema)?;
+    simplifier.simplify(coerced.transform_up(|e| text_of(e, schema, date_format))?.data)
 }
 
 /// An instant becomes the wall-clock time of its zone, where arrow would drop the zone and keep UTC.
@@ -106,7 +107,10 @@ fn texts(plan: LogicalPlan, date_format: &Arc<ScalarUDF>) -> Result<LogicalPlan>
 }
 
 fn text_of(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Result<Transformed<Expr>> {
-    let Expr::Cast(Cast { expr: inner, field }) = &expr else { return Ok(Transformed::no(expr)) };
+    // What can be cast to these types at all can always be: TRY_CAST and CAST are one.
+    let (Expr::Cast(Cast { expr: inner, field }) | Expr::TryCast(TryCast { expr: inner, field })) = &expr else {
+        return Ok(Transformed::no(expr));
+    };
     let inner_type = inner.get_type(schema)?;
     if matches!(inner_type, DataType::Timestamp(_, Some(_)))
         && matches!(field.data_type(), DataType::Timestamp(_, None) | DataType::Date32)

@@ -116,6 +116,7 @@ pub fn create_view(
         columns: statement.columns.iter().map(|n| n.value.clone()).collect(),
         query: statement.query.clone(),
         query_text: statement.query_span.slice(text).to_string(),
+        query_span: statement.query_span,
         comment: statement.comment.clone(),
         temporary: statement.temporary,
         sql: span.slice(text).to_string(),

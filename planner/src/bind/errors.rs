@@ -5,6 +5,7 @@ use std::fmt;
 use datafusion_common::{DataFusionError, SchemaError};
 use tidemark_parser::{Diagnostic, suggest};
 
+use super::conditions::FILTER_TAKES_CONDITION;
 use super::text::ScriptText;
 use crate::codes::{BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
 
@@ -37,6 +38,9 @@ pub(crate) fn diagnose(error: &DataFusionError, script: &ScriptText) -> Vec<Diag
 fn diagnose_one(error: &DataFusionError, script: &ScriptText) -> Diagnostic {
     let attached = error.diagnostic();
     let place = attached.and_then(|d| d.span).map(|s| script.span_of_datafusion(&s));
+    if let Some(finding) = attached.and_then(|d| unequal_sides(d, script)) {
+        return finding;
+    }
     let root = error.find_root();
     let mut diagnostic = match root {
         DataFusionError::External(inner) => match inner.downcast_ref::<Finding>() {
@@ -60,6 +64,25 @@ fn diagnose_one(error: &DataFusionError, script: &ScriptText) -> Diagnostic {
     in_our_words(diagnostic).at_if_none(place)
 }
 
+/// A set operation over queries of different widths.
+fn unequal_sides(attached: &datafusion_common::Diagnostic, script: &ScriptText) -> Option<Diagnostic> {
+    let (operation, _) = attached.message.split_once(" queries have different number of columns")?;
+    let [left, right] = attached.notes.as_slice() else { return None };
+    let width = |message: &str| message.chars().filter(char::is_ascii_digit).collect::<String>();
+    let columns = |width: &str| if width == "1" { "1 column".to_string() } else { format!("{width} columns") };
+    let (left_width, right_width) = (width(&left.message), width(&right.message));
+    let message = format!("the queries of {operation} have {left_width} and {right_width} columns");
+    let place = |span: Option<datafusion_common::Span>| span.map(|s| script.span_of_datafusion(&s));
+    let finding = Diagnostic::error(BAD_QUERY, message)
+        .at(place(right.span))
+        .labelled(columns(&right_width))
+        .help("select as many columns on both sides");
+    Some(match place(left.span) {
+        Some(span) => finding.label(span, columns(&left_width)),
+        None => finding,
+    })
+}
+
 /// DataFusion's most frequent messages, said so that the way out exists in this dialect.
 fn in_our_words(mut diagnostic: Diagnostic) -> Diagnostic {
     if let Some((column, _)) = diagnostic.message.split_once(" must appear in GROUP BY clause") {
@@ -73,7 +96,7 @@ fn in_our_words(mut diagnostic: Diagnostic) -> Diagnostic {
     } else if let Some(rest) = diagnostic.message.strip_prefix("Cannot create filter with non-boolean predicate '")
         && let Some((condition, data_type)) = rest.split_once("' returning ")
     {
-        diagnostic.message = format!("a filter takes a condition, but `{condition}` is {data_type}");
+        diagnostic.message = format!("{FILTER_TAKES_CONDITION}, but `{condition}` is {data_type}");
     } else if let Some((name, counts)) = wrong_count(&diagnostic.message) {
         diagnostic.message = format!("{} takes {counts}", name.to_uppercase());
     } else if let Some(rest) =

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion_common::config::ConfigOptions;
-use datafusion_common::{DFSchema, DataFusionError, Result, TableReference};
+use datafusion_common::tree_node::{Transformed, TreeNode};
+use datafusion_common::{DFSchema, DataFusionError, Result, Spans, TableReference};
 use datafusion_expr::planner::{ContextProvider, ExprPlanner, RelationPlanner, TypePlanner};
 use datafusion_expr::{
     AggregateUDF, Expr, ExprSchemable, HigherOrderUDF, LogicalPlan, LogicalPlanBuilder, ScalarUDF, TableSource,
@@ -20,9 +21,11 @@ use sqlparser::ast::{
 use tidemark_parser::{Diagnostic, suggest};
 
 use super::coerce;
+use super::conditions::check_conditions;
 use super::diagnose;
 use super::errors::Finding;
 use super::group_window::rewrite_group_window;
+use super::like::rewrite_like;
 use super::output_names::name_outputs;
 use super::relation::{CatalogTable, FlinkRelations};
 use super::text::ScriptText;
@@ -74,7 +77,8 @@ impl<'a> QueryBinder<'a> {
         name_outputs(&mut query, &script);
         self.prepare(&mut query, &script)?;
         let planned = self.sql_to_rel().sql_statement_to_plan(Statement::Query(Box::new(query)));
-        planned.and_then(|plan| coerce::analyze(plan, &self.date_format)).map_err(|e| diagnose(&e, &script))
+        let checked = planned.and_then(|plan| check_conditions(&plan, &script).map(|()| plan));
+        checked.and_then(|plan| coerce::analyze(plan, &self.date_format)).map_err(|e| diagnose(&e, &script))
     }
 
     /// The coerced logical expression of `expr` over the columns of `table`.
@@ -87,7 +91,7 @@ impl<'a> QueryBinder<'a> {
             let fields = table.columns.iter().filter(|c| c.data_type != DataType::Null).map(Column::field);
             let schema = DFSchema::from_unqualified_fields(fields.collect::<Vec<_>>().into(), Default::default())?;
             let logical = self.sql_to_rel().sql_to_expr(expr, &schema, &mut PlannerContext::new())?;
-            Ok((coerce::coerce_expr(logical, &schema)?, schema))
+            Ok((coerce::coerce_expr(logical, &schema, &self.date_format)?, schema))
         };
         bound().map_err(|e| first(diagnose(&e, &script)))
     }
@@ -116,13 +120,20 @@ impl<'a> QueryBinder<'a> {
         if rewriter.findings.is_empty() { Ok(()) } else { Err(rewriter.findings) }
     }
 
+    /// The plan of a view. Its places are kept when its definition stands in this script; those in another script
+    /// would point at words that have nothing to do with it.
     fn view_plan(&self, view: &ViewDef) -> Result<LogicalPlan> {
-        let binder = QueryBinder::new(self.catalog, self.settings, "");
+        let is_here = self.text.get(view.query_span.start..view.query_span.end) == Some(view.query_text.as_str());
+        let binder = QueryBinder::new(self.catalog, self.settings, if is_here { self.text } else { "" });
         let plan = binder.bind(&view.query).map_err(|findings| {
-            let message = findings.first().map_or("", |d| d.message.as_str());
-            let d = Diagnostic::error(UNKNOWN_NAME, format!("view `{}` cannot be used any more: {message}", view.name));
-            DataFusionError::from(Finding(d.help("drop it and create it anew")))
+            let unusable = |d: Diagnostic| {
+                let message = format!("view `{}` cannot be used any more: {}", view.name, d.message);
+                let d = Diagnostic::error(UNKNOWN_NAME, message).at(d.span.filter(|_| is_here));
+                DataFusionError::from(Finding(d.help("drop it and create it anew")))
+            };
+            DataFusionError::Collection(findings.into_iter().map(unusable).collect())
         })?;
+        let plan = if is_here { plan } else { without_places(plan)? };
         if view.columns.is_empty() {
             return Ok(plan);
         }
@@ -130,6 +141,18 @@ impl<'a> QueryBinder<'a> {
         let renamed: Vec<Expr> = columns.map(|(column, name)| Expr::Column(column).alias(name)).collect();
         LogicalPlanBuilder::from(plan).project(renamed)?.build()
     }
+}
+
+/// The plan with columns that do not know where they were written.
+fn without_places(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let forget = |expr: Expr| match expr {
+        Expr::Column(mut column) if column.spans.first().is_some() => {
+            column.spans = Spans::default();
+            Ok(Transformed::yes(Expr::Column(column)))
+        }
+        other => Ok(Transformed::no(other)),
+    };
+    plan.transform_up_with_subqueries(|node| node.map_expressions(|expr| expr.transform_up(forget))).map(|t| t.data)
 }
 
 struct Rewriter<'a> {
@@ -193,6 +216,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn post_visit_expr(&mut self, expr: &mut SqlExpr) -> ControlFlow<()> {
         literal_types(expr);
+        self.findings.extend(rewrite_like(expr, self.script));
         syntax::rewrite_expr(expr);
         let unsupported = match expr {
             SqlExpr::InSubquery { .. } => Some("IN (SELECT …) is not supported yet"),
@@ -272,16 +296,6 @@ fn literal_types(expr: &mut SqlExpr) {
                 *precision = Some(text.rsplit_once('.').map_or(0, |(_, digits)| digits.len() as u64));
             }
         }
-        SqlExpr::Like { pattern, escape_char, .. } => {
-            if let (Some(escape), SqlExpr::Value(text)) = (&escape_char, pattern.as_mut())
-                && let (Value::SingleQuotedString(escape), Value::SingleQuotedString(text)) =
-                    (&escape.value, &mut text.value)
-                && let Some(escape) = escape.chars().next()
-            {
-                *text = escaped_by_backslash(text, escape);
-                *escape_char = None;
-            }
-        }
         SqlExpr::CompoundFieldAccess { access_chain, .. } => {
             for access in access_chain {
                 if let AccessExpr::Dot(SqlExpr::Identifier(field)) = access {
@@ -291,23 +305,6 @@ fn literal_types(expr: &mut SqlExpr) {
         }
         _ => {}
     }
-}
-
-/// A LIKE pattern whose escape character is `escape`, rewritten for the backslash.
-fn escaped_by_backslash(pattern: &str, escape: char) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            c if c == escape => {
-                out.push('\\');
-                out.extend(chars.next());
-            }
-            '\\' => out.push_str("\\\\"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn unsupported_hint(hint: &SqlExpr, script: &ScriptText) -> Diagnostic {

@@ -2,8 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use sqlparser::ast::{Expr, Function, Query, Spanned, visit_expressions};
 use tidemark_parser::{Diagnostic, LineIndex, Span};
+
+use super::conditions::filter_place;
 
 /// A script and its line index.
 pub(crate) struct ScriptText<'t> {
@@ -33,6 +36,21 @@ impl<'t> ScriptText<'t> {
         Span::new(self.lines.offset(location(&span.start)), self.lines.offset(location(&span.end)))
     }
 
+    /// Where the first column of a planned expression stands.
+    pub fn span_of_columns(&self, expr: &datafusion_expr::Expr) -> Option<Span> {
+        let mut found = None;
+        let _ = expr.apply(|e| {
+            if let datafusion_expr::Expr::Column(column) = e
+                && let Some(span) = column.spans.first()
+            {
+                found = Some(self.span_of_datafusion(&span));
+                return Ok(TreeNodeRecursion::Stop);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        found
+    }
+
     /// Byte span of a call up to its closing parenthesis, which `sqlparser` keeps no place for.
     pub fn span_of_call(&self, call: &Function) -> Option<Span> {
         let name = self.span_of(&call.name)?;
@@ -50,9 +68,10 @@ impl<'t> ScriptText<'t> {
         Some(name)
     }
 
-    /// The place of a finding that brought none: the call of the function it names, else the query's first word.
+    /// The place of a finding that brought none: the condition it refuses or the call of the function it names, else
+    /// the query's first word.
     pub fn place_of(&self, finding: &Diagnostic, query: &Query) -> Option<Span> {
-        let mut call = None;
+        let mut call = filter_place(&finding.message, query, self);
         let _ = visit_expressions(query, |e| {
             if let Expr::Function(f) = e {
                 let name = f.name.to_string().to_uppercase();

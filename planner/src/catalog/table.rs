@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use sqlparser::ast::{Expr, Query};
+use tidemark_parser::Span;
 
 use super::options::Options;
 
@@ -120,6 +121,8 @@ pub struct ViewDef {
     pub query: Box<Query>,
     /// The query's text.
     pub query_text: String,
+    /// Where that text stood in the script that created the view.
+    pub query_span: Span,
     /// `COMMENT`.
     pub comment: Option<String>,
     /// Created with `TEMPORARY`?

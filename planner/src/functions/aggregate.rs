@@ -106,7 +106,7 @@ fn separator_of(args: &[Expr]) -> Result<String, String> {
             ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)),
             _,
         ) => Ok(text.clone()),
-        other => Err(format!("the separator of LISTAGG must be a string literal, not {other}")),
+        other => Err(format!("LISTAGG needs a string literal as its separator, not {other}")),
     }
 }
 

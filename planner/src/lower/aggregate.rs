@@ -14,7 +14,7 @@ use arguments::Arguments;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, TimeUnit};
 use datafusion_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan};
 use grouping::Grouping;
-use tidemark_parser::Diagnostic;
+use tidemark_parser::{Diagnostic, Span};
 
 use super::attribute::Attribute;
 use super::expression::sql_text;
@@ -109,7 +109,7 @@ impl Lowering<'_> {
             _ => {
                 self.warnings.push(
                     Diagnostic::warning(UNBOUNDED_STATE, "grouping by only one bound of the window makes an updating result whose state is never dropped")
-                        .at(grouping.keys.iter().find_map(|k| self.span_of_expr(k)))
+                        .at(self.span_of_bound(&grouping.keys, &attributes))
                         .help("group by both window_start and window_end"),
                 );
                 return Ok(None);
@@ -135,6 +135,15 @@ impl Lowering<'_> {
         Ok(Some(((assignment, Attribute::Rowtime), roles)))
     }
 
+    /// Where GROUP BY names the only bound of a window that it names.
+    fn span_of_bound(&self, keys: &[Expr], attributes: &[Attribute]) -> Option<Span> {
+        let is_bound = |a: &Attribute| matches!(a, Attribute::WindowStart { .. } | Attribute::WindowEnd { .. });
+        let key = keys.iter().zip(attributes).find(|(_, a)| is_bound(a)).map(|(key, _)| key)?;
+        let name = key.clone().unalias();
+        let of_name = name.try_as_col().and_then(|column| self.group_places.get(&column.name).copied());
+        of_name.or_else(|| self.span_of_expr(key))
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn window_aggregate(
         &mut self,
@@ -146,7 +155,7 @@ impl Lowering<'_> {
         roles: &[KeyRole],
         predicates: Vec<Expr>,
     ) -> Lowered<Relation> {
-        let calls = self.calls(calls, grouping, &input.schema)?;
+        let calls = self.calls(calls, grouping)?;
         let mut args = Arguments::new(&input);
         // The time or window columns come first, so that their place is known whatever the keys are.
         let window = match window {
@@ -227,7 +236,7 @@ impl Lowering<'_> {
     }
 
     fn group_aggregate(&mut self, input: Relation, grouping: &Grouping) -> Lowered<Relation> {
-        let calls = self.calls(&grouping.calls, grouping, &input.schema)?;
+        let calls = self.calls(&grouping.calls, grouping)?;
         let mut args = Arguments::new(&input);
         let keys: Vec<usize> = grouping.keys.iter().map(|k| args.add(k)).collect();
         let aggregates: Vec<AggregateCall> = calls.into_iter().map(|c| args.call(c)).collect();

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, FieldRef};
-use datafusion_common::DFSchemaRef;
-use datafusion_expr::{Expr, ExprSchemable, lit};
+use arrow::datatypes::FieldRef;
+use datafusion_expr::{Expr, lit};
 use tidemark_parser::Diagnostic;
 
 use super::grouping::Grouping;
@@ -25,13 +24,13 @@ pub(super) struct Call {
 }
 
 impl Lowering<'_> {
-    /// The aggregate calls; `exprs` are over the operator's input, the result fields come from the logical schema.
-    pub(super) fn calls(&self, exprs: &[Expr], grouping: &Grouping, input: &DFSchemaRef) -> Lowered<Vec<Call>> {
+    /// The aggregate calls; the result fields come from the logical schema.
+    pub(super) fn calls(&self, exprs: &[Expr], grouping: &Grouping) -> Lowered<Vec<Call>> {
         let base = grouping.schema.fields().len() - grouping.calls.len();
-        exprs.iter().enumerate().map(|(i, e)| self.call(e, &grouping.schema.fields()[base + i], input)).collect()
+        exprs.iter().enumerate().map(|(i, e)| self.call(e, &grouping.schema.fields()[base + i])).collect()
     }
 
-    fn call(&self, expr: &Expr, field: &FieldRef, input: &DFSchemaRef) -> Lowered<Call> {
+    fn call(&self, expr: &Expr, field: &FieldRef) -> Lowered<Call> {
         let Expr::AggregateFunction(call) = expr.clone().unalias() else {
             return self.unsupported(&format!("the aggregate {}", sql_text(expr)));
         };
@@ -43,7 +42,11 @@ impl Lowering<'_> {
                 format!("ORDER BY inside {} is not supported yet", call.func.name().to_uppercase()),
             ));
         }
-        let function = aggregate_function_of(&call.func, &params.args).map_err(|m| refuse(BAD_QUERY, m))?;
+        let function = aggregate_function_of(&call.func, &params.args).map_err(|message| {
+            // What can be wrong here is the second argument.
+            let place = params.args.get(1).and_then(|separator| self.span_of_expr(separator));
+            Box::new(Diagnostic::error(BAD_QUERY, message).at(place))
+        })?;
         let ignores_nulls = matches!(function, AggregateFunction::FirstValue | AggregateFunction::LastValue);
         if params
             .null_treatment
@@ -64,11 +67,6 @@ impl Lowering<'_> {
             _ => params.args,
         };
         let filter = params.filter.map(|f| *f);
-        if let Some(filter) = &filter
-            && filter.get_type(input).is_ok_and(|t| t != DataType::Boolean && t != DataType::Null)
-        {
-            return Err(refuse(BAD_QUERY, format!("FILTER takes a condition, and {} is none", sql_text(filter))));
-        }
         Ok(Call { function, args, filter, distinct: params.distinct, field: Arc::clone(field), text })
     }
 }
