@@ -58,11 +58,18 @@ fn properties(plan: &StreamPlan, node: &StreamNode) -> String {
     if !node.upsert_key.is_empty() {
         parts.push(format!("upsert key=({})", names(node, &node.upsert_key)));
     }
-    let waits = matches!(&node.kind, NodeKind::WindowAggregate(_) | NodeKind::Sort(_) | NodeKind::Union);
+    let waits = match &node.kind {
+        NodeKind::WindowAggregate(_) | NodeKind::Sort(_) | NodeKind::Union => true,
+        NodeKind::WindowTvf(tvf) => tvf.window.kind.is_session(),
+        _ => false,
+    };
     if let (true, Some(watermark)) = (waits, watermark_of(plan, node)) {
         parts.push(format!("watermark={watermark}"));
     }
     match &node.kind {
+        NodeKind::WindowTvf(tvf) if tvf.window.kind.is_session() => {
+            parts.push("state=rows, until the watermark passes their session's end".into());
+        }
         NodeKind::WindowAggregate(_) => parts.push("state=until the watermark passes the window's end".into()),
         NodeKind::GroupAggregate(_) => parts.push("state=one row a key, kept for ever".into()),
         NodeKind::Sort(s) if s.by_watermark => parts.push("state=rows ahead of the watermark".into()),
@@ -113,7 +120,8 @@ fn details(plan: &StreamPlan, node: &StreamNode) -> String {
             format!("{} AS {}{idle}", w.rowtime_name, w.expr.text)
         }
         NodeKind::Calc(c) => calc_details(c),
-        NodeKind::WindowTvf(w) => spell_window(&w.window, below),
+        NodeKind::WindowTvf(w) if w.partition.is_empty() => spell_window(&w.window, below),
+        NodeKind::WindowTvf(w) => format!("{}, keys ({})", spell_window(&w.window, below), names(below, &w.partition)),
         NodeKind::WindowAggregate(w) => {
             let window = match &w.window {
                 WindowAssignment::Time(window) => spell_window(window, below),

@@ -170,6 +170,8 @@ pub enum HiddenColumn {
 pub struct WindowTvfNode {
     /// The windows.
     pub window: TimeWindow,
+    /// The input columns whose values each have sessions of their own; empty for all other windows.
+    pub partition: Vec<usize>,
 }
 
 /// Windows over a time column of the input.
@@ -189,9 +191,31 @@ pub struct TimeWindow {
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum WindowKind {
-    Tumble { size_ms: i64, offset_ms: i64 },
-    Hop { size_ms: i64, slide_ms: i64, offset_ms: i64 },
-    Cumulate { max_size_ms: i64, step_ms: i64, offset_ms: i64 },
+    Tumble {
+        size_ms: i64,
+        offset_ms: i64,
+    },
+    Hop {
+        size_ms: i64,
+        slide_ms: i64,
+        offset_ms: i64,
+    },
+    Cumulate {
+        max_size_ms: i64,
+        step_ms: i64,
+        offset_ms: i64,
+    },
+    /// Rows of a key that are at most `gap_ms` apart.
+    Session {
+        gap_ms: i64,
+    },
+}
+
+impl WindowKind {
+    /// Is it made by its rows rather than cut out of time?
+    pub fn is_session(&self) -> bool {
+        matches!(self, WindowKind::Session { .. })
+    }
 }
 
 impl std::fmt::Display for WindowKind {
@@ -213,6 +237,7 @@ impl std::fmt::Display for WindowKind {
                 write!(f, "CUMULATE({} in steps of {}", spell_ms(max_size_ms), spell_ms(step_ms))?;
                 offset(f, offset_ms)
             }
+            WindowKind::Session { gap_ms } => write!(f, "SESSION(gap {})", spell_ms(gap_ms)),
         }
     }
 }
@@ -390,10 +415,17 @@ pub struct SinkNode {
 }
 
 impl StreamPlan {
-    /// Has every row carry its watermark when some expression reads CURRENT_WATERMARK.
+    /// Has every row carry its watermark when that is asked for: by an expression with CURRENT_WATERMARK, or by a
+    /// session window, in which a row right at the end of a session belongs to it as long as that has not closed.
     pub(crate) fn attach_read_watermarks(&mut self) {
-        let reads =
-            |n: &StreamNode| matches!(&n.kind, NodeKind::Calc(c) if c.hidden.contains(&HiddenColumn::RowWatermark));
+        let reads = |n: &StreamNode| match &n.kind {
+            NodeKind::Calc(calc) => calc.hidden.contains(&HiddenColumn::RowWatermark),
+            NodeKind::WindowTvf(tvf) => tvf.window.kind.is_session(),
+            NodeKind::WindowAggregate(aggregate) => {
+                matches!(&aggregate.window, WindowAssignment::Time(window) if window.kind.is_session())
+            }
+            _ => false,
+        };
         if self.nodes.iter().any(reads) {
             for node in &mut self.nodes {
                 if let NodeKind::WatermarkAssigner(assigner) = &mut node.kind {

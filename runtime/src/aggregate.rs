@@ -35,6 +35,7 @@ mod list_agg;
 mod min_max;
 mod ordered_values;
 mod row_values;
+pub(crate) mod states;
 mod sum;
 mod value_log;
 mod variance;
@@ -47,8 +48,9 @@ pub(crate) trait Accumulator: Any + Send {
     /// Counts rows in. Every group of `rows` is there already.
     fn update(&mut self, rows: &AggregateRows<'_>) -> Result<(), AggregateError>;
 
-    /// Adds the state of `other`, an accumulator of the same call: its group `i` is here `groups[i]`.
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError>;
+    /// Adds group `from[i]` of `other`, an accumulator of the same call, to group `to[i]`, one after the other. A group of
+    /// `other` occurs once at most in `from`.
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError>;
 
     /// The results of these groups; the state stays as it is.
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError>;

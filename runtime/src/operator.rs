@@ -5,6 +5,7 @@ pub mod factory;
 pub mod group_aggregate;
 pub mod limit;
 pub mod pass_through;
+pub mod session;
 pub mod sort;
 pub mod values;
 pub mod watermark_assigner;

@@ -14,6 +14,7 @@ use crate::error::OperatorError;
 pub(crate) use self::times::{MAX_TIME_MS, event_times, range_of};
 pub(crate) use self::zone::Zone;
 
+pub(crate) mod late;
 mod times;
 mod zone;
 
@@ -79,6 +80,7 @@ impl Windows {
             WindowKind::Tumble { size_ms, offset_ms } => (size_ms, size_ms, offset_ms),
             WindowKind::Hop { size_ms, slide_ms, offset_ms } => (size_ms, slide_ms, offset_ms),
             WindowKind::Cumulate { max_size_ms, step_ms, offset_ms } => (max_size_ms, step_ms, offset_ms),
+            WindowKind::Session { .. } => unreachable!("sessions are made by their rows, not cut out of time"),
         };
         let is_cumulative = matches!(kind, WindowKind::Cumulate { .. });
         let allowed = 1..=MAX_TIME_MS;

@@ -6,16 +6,28 @@
 //! SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) WHERE x
 //! GROUP BY window_start, window_end
 //! ```
+//!
+//! Sessions are of the other keys, and of the rows that WHERE leaves:
+//!
+//! ```sql
+//! SELECT k, COUNT(*) FROM t WHERE x GROUP BY SESSION(ts, INTERVAL '1' HOUR), k
+//! -- becomes
+//! SELECT k, COUNT(*)
+//! FROM TABLE(SESSION((SELECT * FROM t WHERE x) PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' HOUR)) AS t
+//! GROUP BY window_start, window_end, k
+//! ```
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr,
-    Ident, ObjectName, ObjectNamePart, Select, SelectItem, TableFactor, VisitMut, VisitorMut,
+    Ident, ObjectName, ObjectNamePart, Select, SelectItem, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut,
+    visit_expressions_mut,
 };
 use tidemark_parser::Diagnostic;
 
 use super::text::ScriptText;
+use super::window_tvf::PARTITIONED;
 use crate::codes::{BAD_WINDOW, UNSUPPORTED};
 use crate::logical::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME};
 
@@ -33,7 +45,9 @@ pub(crate) fn rewrite_group_window(select: &mut Select, script: &ScriptText) -> 
         }
     };
     let tvf = tvf_of(&window, script)?;
-    wrap_input(select, tvf, &window, script)?;
+    let is_session = window.name.to_string().eq_ignore_ascii_case("SESSION");
+    let keys = is_session.then(|| groups.iter().filter(|g| group_window(g).is_none()).cloned().collect());
+    wrap_input(select, tvf, keys, &window, script)?;
     let mut marks = WindowMarks { window: &window, script, uses_time: false, finding: None };
     let _ = select.projection.visit(&mut marks);
     let _ = select.having.visit(&mut marks);
@@ -89,9 +103,11 @@ fn tvf_of(window: &Function, script: &ScriptText) -> Result<Vec<SqlExpr>, Diagno
     Ok(std::iter::once(descriptor).chain(args[1..].iter().map(|e| (*e).clone())).collect())
 }
 
+/// `session_keys` are the other keys of GROUP BY when the window is a session.
 fn wrap_input(
     select: &mut Select,
     tvf: Vec<SqlExpr>,
+    session_keys: Option<Vec<SqlExpr>>,
     window: &Function,
     script: &ScriptText,
 ) -> Result<(), Diagnostic> {
@@ -105,6 +121,13 @@ fn wrap_input(
         return Err(unsupported());
     }
     let (data, alias) = match &from.relation {
+        relation if session_keys.is_some() && select.selection.is_some() => {
+            let mut query = sqlparser::ast::Query::from_factor(relation.clone());
+            if let SetExpr::Select(inner) = query.body.as_mut() {
+                inner.selection = select.selection.take();
+            }
+            (SqlExpr::Subquery(Box::new(query)), name_of(relation))
+        }
         TableFactor::Table { name, alias, args: None, with_hints, .. } if with_hints.is_empty() => {
             let parts: Vec<Ident> = name.0.iter().filter_map(|p| p.as_ident().cloned()).collect();
             (call("TABLE", vec![SqlExpr::CompoundIdentifier(parts)]), alias.clone())
@@ -118,10 +141,45 @@ fn wrap_input(
         }
         _ => return Err(unsupported()),
     };
+    let data = match session_keys {
+        Some(mut keys) => {
+            let names: Vec<Ident> = alias.iter().chain(&name_of(&from.relation)).map(|a| a.name.clone()).collect();
+            keys.iter_mut().for_each(|key| unqualify(key, &names));
+            call(PARTITIONED, std::iter::once(data).chain(keys).collect())
+        }
+        None => data,
+    };
     let args = std::iter::once(data).chain(tvf).collect();
     let name = window.name.to_string();
     from.relation = TableFactor::TableFunction { expr: call(&name, args), alias };
     Ok(())
+}
+
+/// What columns of the relation are qualified with: its alias, or its name.
+fn name_of(relation: &TableFactor) -> Option<TableAlias> {
+    match relation {
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            Some(alias.clone())
+        }
+        TableFactor::Table { name, .. } => {
+            let name = name.0.last()?.as_ident()?.clone();
+            Some(TableAlias { explicit: true, name, columns: vec![], at: None })
+        }
+        _ => None,
+    }
+}
+
+/// `t.k` becomes `k`: within the window function, the table has no alias.
+fn unqualify(key: &mut SqlExpr, names: &[Ident]) {
+    let _ = visit_expressions_mut(key, |expr| {
+        if let SqlExpr::CompoundIdentifier(parts) = expr
+            && let [qualifier, column] = parts.as_slice()
+            && names.iter().any(|name| name.value == qualifier.value)
+        {
+            *expr = SqlExpr::Identifier(column.clone());
+        }
+        ControlFlow::<()>::Continue(())
+    });
 }
 
 /// `SELECT * FROM factor`
@@ -225,7 +283,7 @@ impl VisitorMut for WindowMarks<'_> {
                     BAD_WINDOW,
                     format!("`{function}` speaks of another window than GROUP BY {}", self.window),
                 )
-                .at(self.script.span_of(function))
+                .at(self.script.span_of_call(function))
                 .help("repeat the window's arguments exactly"),
             );
             return ControlFlow::Break(());

@@ -29,7 +29,7 @@ use super::like::rewrite_like;
 use super::output_names::name_outputs;
 use super::relation::{CatalogTable, FlinkRelations};
 use super::text::ScriptText;
-use super::window_tvf::is_window_function;
+use super::window_tvf::{PARTITIONED, is_window_function};
 use crate::catalog::table::{Column, TableDef, ViewDef};
 use crate::catalog::{Catalog, Relation};
 use crate::codes::{BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
@@ -325,7 +325,7 @@ fn unknown_function(
     let lower = name.to_lowercase();
     let structural = matches!(
         lower.as_str(),
-        "table" | "descriptor" | "options" | "partition_by" | "unnest" | "row" | "struct" | "grouping" | "grouping_id"
+        "table" | "descriptor" | "options" | PARTITIONED | "unnest" | "row" | "struct" | "grouping" | "grouping_id"
     );
     let known = structural
         || is_window_function(&name)

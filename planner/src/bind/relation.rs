@@ -126,7 +126,7 @@ impl FlinkRelations {
         }
         let mut d = Diagnostic::error(UNKNOWN_NAME, format!("there is no table function {name}"))
             .at(script.span_of(&function.name));
-        d.help = Some("table functions: TUMBLE, HOP, CUMULATE".into());
+        d.help = Some("table functions: TUMBLE, HOP, CUMULATE, SESSION".into());
         Err(Finding(d).into())
     }
 

@@ -13,7 +13,7 @@ use tidemark_parser::Diagnostic;
 
 use super::errors::Finding;
 use super::text::ScriptText;
-use crate::codes::{BAD_WINDOW, UNSUPPORTED};
+use crate::codes::BAD_WINDOW;
 use crate::logical::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
 use crate::stream_plan::WindowKind;
 
@@ -30,11 +30,6 @@ pub(crate) fn plan_window_tvf(
     ctx: &mut dyn RelationPlannerContext,
 ) -> Result<PlannedRelation> {
     let name = function.name.to_string().to_ascii_uppercase();
-    if name == "SESSION" {
-        let d =
-            Diagnostic::error(UNSUPPORTED, "SESSION windows are not supported yet").at(script.span_of(&function.name));
-        return Err(Finding(d).into());
-    }
     let arguments = Arguments::of(function, &name, script)?;
     let input = ctx.plan(arguments.data.clone())?;
     for field in input.schema().fields() {
@@ -48,13 +43,17 @@ pub(crate) fn plan_window_tvf(
     }
     let time = ctx.sql_to_expr(SqlExpr::Identifier(arguments.time.clone()), input.schema())?;
     let kind = arguments.window_kind(&name, script, ctx)?;
-    let node = WindowTvf::try_new(Arc::new(input), time, kind, script.span(arguments.time.span))?;
+    let partition = arguments.partition.iter().map(|key| ctx.sql_to_expr(key.clone(), input.schema()));
+    let partition = partition.collect::<Result<Vec<_>>>()?;
+    let node = WindowTvf::try_new(Arc::new(input), time, kind, partition, script.span(arguments.time.span))?;
     Ok(PlannedRelation::new(LogicalPlan::Extension(Extension { node: Arc::new(node) }), alias))
 }
 
 struct Arguments<'f> {
     function: &'f Function,
     data: TableFactor,
+    /// `PARTITION BY`
+    partition: Vec<SqlExpr>,
     time: Ident,
     lengths: Vec<(String, SqlExpr)>,
 }
@@ -64,6 +63,7 @@ fn length_parameters(function: &str) -> &'static [&'static str] {
     match function {
         "TUMBLE" => &["SIZE", "OFFSET"],
         "HOP" => &["SLIDE", "SIZE", "OFFSET"],
+        "SESSION" => &["GAP"],
         _ => &["STEP", "SIZE", "OFFSET"],
     }
 }
@@ -78,7 +78,7 @@ impl<'f> Arguments<'f> {
         let FunctionArguments::List(list) = &function.args else {
             return Err(refuse(format!("{name} needs arguments")));
         };
-        let (mut data, mut time, mut lengths) = (None, None, vec![]);
+        let (mut data, mut partition, mut time, mut lengths) = (None, vec![], None, vec![]);
         for (position, argument) in list.args.iter().enumerate() {
             let (parameter, expr) = match argument {
                 FunctionArg::Named { name: parameter, arg: FunctionArgExpr::Expr(expr), .. } => {
@@ -99,7 +99,18 @@ impl<'f> Arguments<'f> {
             };
             match parameter.as_str() {
                 "DATA" => {
-                    data = Some(data_of(expr).ok_or_else(|| {
+                    let (table, keys) = without_partition(expr);
+                    if let (Some(key), true) = (keys.first(), name != "SESSION") {
+                        let d = Diagnostic::error(
+                            BAD_WINDOW,
+                            format!("{name} has no PARTITION BY: all rows share its windows"),
+                        );
+                        return Err(
+                            Finding(d.at(script.span_of(key)).help("put the column into GROUP BY instead")).into()
+                        );
+                    }
+                    partition = keys;
+                    data = Some(data_of(&table).ok_or_else(|| {
                         refuse(format!(
                             "the first argument of {name} is TABLE t or a subquery in parentheses, not `{expr}`"
                         ))
@@ -121,7 +132,7 @@ impl<'f> Arguments<'f> {
             }
         }
         match (data, time) {
-            (Some(data), Some(time)) => Ok(Self { function, data, time, lengths }),
+            (Some(data), Some(time)) => Ok(Self { function, data, partition, time, lengths }),
             (None, _) => Err(refuse(format!("{name} lacks its input table"))),
             (_, None) => Err(refuse(format!("{name} lacks DESCRIPTOR(time column)"))),
         }
@@ -145,6 +156,13 @@ impl<'f> Arguments<'f> {
                 .into()),
             }
         };
+        if name == "SESSION" {
+            return match length("GAP")? {
+                Some(gap_ms) if gap_ms > 0 => Ok(WindowKind::Session { gap_ms }),
+                Some(_) => Err(self.refuse(script, "the gap of SESSION must be positive".into(), usage(name))),
+                None => Err(self.refuse(script, "SESSION lacks its gap".into(), usage(name))),
+            };
+        }
         let size = length("SIZE")?;
         let pace = match name {
             "TUMBLE" => None,
@@ -187,7 +205,31 @@ fn usage(name: &str) -> &'static str {
     match name {
         "TUMBLE" => "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR [, offset])",
         "HOP" => "HOP(TABLE t, DESCRIPTOR(ts), slide, size [, offset])",
+        "SESSION" => "SESSION(TABLE t [PARTITION BY k, …], DESCRIPTOR(ts), gap)",
         _ => "CUMULATE(TABLE t, DESCRIPTOR(ts), step, size [, offset])",
+    }
+}
+
+/// What calls the input of a session window that an older `GROUP BY SESSION(…), k` has been rewritten to. No user can
+/// write this name.
+pub(crate) const PARTITIONED: &str = "$partitioned";
+
+/// The input and its keys: `TABLE t PARTITION BY k`, which the parser gives as a call `TABLE(t, k)`.
+fn without_partition(expr: &SqlExpr) -> (SqlExpr, Vec<SqlExpr>) {
+    let SqlExpr::Function(call) = expr else { return (expr.clone(), vec![]) };
+    let mut call = call.clone();
+    let FunctionArguments::List(list) = &mut call.args else { return (expr.clone(), vec![]) };
+    let keys = list.args.split_off(list.args.len().min(1));
+    let key_of = |arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(key)) => Some(key),
+        _ => None,
+    };
+    let keys = keys.into_iter().filter_map(key_of).collect();
+    match list.args.first() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(input))) if call.name.to_string() == PARTITIONED => {
+            (input.clone(), keys)
+        }
+        _ => (SqlExpr::Function(call), keys),
     }
 }
 

@@ -79,6 +79,11 @@ impl Lowering<'_> {
         if !has(WindowColumn::Start) || !has(WindowColumn::End) || reads_window || !sets_keep_window(grouping, &roles) {
             return Ok(None);
         }
+        if tvf.kind.is_session()
+            && !(predicates.is_empty() && grouping.sets.is_empty() && is_partition(tvf, &keys, &roles))
+        {
+            return Ok(None);
+        }
         let relation = self.lower(&tvf.input)?;
         if !self.is_append(&relation) {
             return self.unsupported("a window over an updating input");
@@ -338,6 +343,13 @@ fn window_column(tvf: &WindowTvf, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = expr.clone().unalias() else { return None };
     let index = datafusion_expr::UserDefinedLogicalNodeCore::schema(tvf).index_of_column(&column).ok()?;
     index.checked_sub(tvf.input_width())
+}
+
+/// Are the keys beside the window's own columns those that the sessions are of?
+fn is_partition(tvf: &WindowTvf, keys: &[Expr], roles: &[KeyRole]) -> bool {
+    let plain = keys.iter().zip(roles).filter(|(_, role)| **role == KeyRole::Key);
+    let plain: Vec<Expr> = plain.map(|(key, _)| key.clone().unalias()).collect();
+    tvf.partition.iter().all(|p| plain.contains(p)) && plain.iter().all(|k| tvf.partition.contains(k))
 }
 
 fn reads_window_columns(tvf: &WindowTvf, expr: &Expr) -> bool {

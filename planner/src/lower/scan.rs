@@ -178,8 +178,14 @@ impl Lowering<'_> {
             appended.clone().map(|i| Arc::clone(&datafusion_expr::UserDefinedLogicalNodeCore::schema(tvf).fields()[i]));
         let schema = Arc::new(Schema::new(own.fields().iter().cloned().chain(windows).collect::<Vec<_>>()));
         let zone = window.zone.clone();
-        let kind = NodeKind::WindowTvf(WindowTvfNode { window });
-        let node = self.push("window", kind, vec![(input.node, Distribution::Forward)], schema);
+        let partition = self.partition_columns(tvf, &input)?;
+        let distribution = match (window.kind.is_session(), partition.is_empty()) {
+            (false, _) => Distribution::Forward,
+            (true, true) => Distribution::Single,
+            (true, false) => Distribution::Hash(partition.clone()),
+        };
+        let kind = NodeKind::WindowTvf(WindowTvfNode { window, partition });
+        let node = self.push("window", kind, vec![(input.node, distribution)], schema);
         let mut columns = input.columns;
         columns.extend(width..width + 3);
         // The input's own time column is an ordinary one from here on: window_time takes its place.
@@ -188,6 +194,14 @@ impl Lowering<'_> {
         attributes.extend([Attribute::WindowStart { zone: zone.clone() }, Attribute::WindowEnd { zone }, time]);
         let schema = Arc::clone(datafusion_expr::UserDefinedLogicalNodeCore::schema(tvf));
         Ok(Relation { node, columns, attributes, schema, ..input })
+    }
+
+    fn partition_columns(&self, tvf: &WindowTvf, input: &Relation) -> Lowered<Vec<usize>> {
+        let place = |key: &Expr| match key {
+            Expr::Column(c) => input.schema.index_of_column(c).map(|i| input.columns[i]).map_err(|e| self.finding(e)),
+            _ => self.unsupported("sessions of a computed key whose rows are not aggregated"),
+        };
+        tvf.partition.iter().map(place).collect()
     }
 
     /// The window over its lowered input, and which time it is in.

@@ -36,8 +36,8 @@ impl Accumulator for ArrayAgg {
         self.log.append(rows.arg(), rows.groups, rows.arrival, rows.passed())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
-        self.log.merge(&same_kind::<Self>(other).log, groups)
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        self.log.merge(&same_kind::<Self>(other).log, from, to)
     }
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {

@@ -159,12 +159,12 @@ where
         if fits { Ok(()) } else { Err(overflow()) }
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for ((sum, count), group) in other.sums.iter().zip(&other.counts).zip(groups) {
-            let group = *group as usize;
-            self.sums[group] = K::add(self.sums[group], *sum).ok_or_else(overflow)?;
-            self.counts[group] += count;
+        for (from, to) in from.iter().zip(to) {
+            let (from, to) = (*from as usize, *to as usize);
+            self.sums[to] = K::add(self.sums[to], other.sums[from]).ok_or_else(overflow)?;
+            self.counts[to] += other.counts[from];
         }
         Ok(())
     }

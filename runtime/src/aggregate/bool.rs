@@ -48,10 +48,11 @@ impl Accumulator for Bool {
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
-        for (value, group) in same_kind::<Self>(other).values.iter().zip(groups) {
-            if let Some(value) = value {
-                self.join(*group as usize, *value);
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        let values = &same_kind::<Self>(other).values;
+        for (from, to) in from.iter().zip(to) {
+            if let Some(value) = values[*from as usize] {
+                self.join(*to as usize, value);
             }
         }
         Ok(())

@@ -26,9 +26,10 @@ impl Accumulator for Count {
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
-        for (count, group) in same_kind::<Self>(other).counts.iter().zip(groups) {
-            self.counts[*group as usize] += count;
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        let counts = &same_kind::<Self>(other).counts;
+        for (from, to) in from.iter().zip(to) {
+            self.counts[*to as usize] += counts[*from as usize];
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
 use arrow::compute;
 use arrow::datatypes::{DataType, UInt32Type};
 use tidemark_state::key_table::KeyTable;
@@ -59,17 +59,37 @@ impl Accumulator for Distinct {
         self.count_new(&columns)
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let seen = &same_kind::<Self>(other).seen;
         let all: Vec<u32> = (0..seen.len() as u32).collect();
         let mut columns = seen.keys(&all)?;
-        let moved = columns[0].as_primitive::<UInt32Type>().unary::<_, UInt32Type>(|group| groups[group as usize]);
-        columns[0] = Arc::new(moved);
+        let targets = Targets::of(from, to);
+        let moved = columns[0].as_primitive::<UInt32Type>().values().iter().map(|group| targets.get(*group));
+        columns[0] = Arc::new(moved.collect::<UInt32Array>());
+        if columns[0].null_count() > 0 {
+            let is_moved = compute::is_not_null(&columns[0])?;
+            columns = columns.iter().map(|column| compute::filter(column, &is_moved)).collect::<Result<_, _>>()?;
+        }
         self.count_new(&columns)
     }
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         self.inner.evaluate(groups)
+    }
+}
+
+/// Where groups go in a merge.
+struct Targets(Vec<Option<u32>>);
+
+impl Targets {
+    fn of(from: &[u32], to: &[u32]) -> Self {
+        let mut targets = vec![None; from.iter().max().map_or(0, |last| *last as usize + 1)];
+        from.iter().zip(to).for_each(|(from, to)| targets[*from as usize] = Some(*to));
+        Self(targets)
+    }
+
+    fn get(&self, group: u32) -> Option<u32> {
+        self.0.get(group as usize).copied().flatten()
     }
 }
 

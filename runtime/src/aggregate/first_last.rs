@@ -59,11 +59,11 @@ impl<T: ArrowPrimitiveType, const IS_LAST: bool> Accumulator for PrimitiveChoice
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for ((value, arrival), group) in other.values.iter().zip(&other.arrivals).zip(groups) {
-            if let Some(arrival) = arrival {
-                self.offer(*group as usize, *value, *arrival);
+        for (from, to) in from.iter().zip(to) {
+            if let Some(arrival) = other.arrivals[*from as usize] {
+                self.offer(*to as usize, other.values[*from as usize], arrival);
             }
         }
         Ok(())
@@ -105,11 +105,12 @@ impl<const IS_LAST: bool> Accumulator for RowChoice<IS_LAST> {
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for ((from, arrival), to) in other.arrivals.iter().enumerate().zip(groups) {
-            if let (Some(arrival), Some(value)) = (arrival, other.values.get(from)) {
-                self.offer(*to as usize, value, *arrival);
+        for (from, to) in from.iter().zip(to) {
+            let from = *from as usize;
+            if let (Some(arrival), Some(value)) = (other.arrivals[from], other.values.get(from)) {
+                self.offer(*to as usize, value, arrival);
             }
         }
         Ok(())

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, SchemaRef};
 use tidemark_planner::stream_plan::AggregateCall;
 use tidemark_state::key_table::KeyTable;
 
-use super::{Accumulator, AggregateRows, Arrival, create_accumulator};
+use super::Arrival;
+use super::states::AggregateStates;
 use crate::error::OperatorError;
 
 /// What to group by and what to aggregate; columns are those of the rows given to [`GroupTable::update`].
@@ -19,10 +20,11 @@ pub(crate) struct GroupPlan {
     calls: Arc<[BoundCall]>,
 }
 
+/// An aggregate call and the types of its arguments.
 #[derive(Debug)]
-struct BoundCall {
-    call: AggregateCall,
-    arg_types: Vec<DataType>,
+pub(super) struct BoundCall {
+    pub(super) call: AggregateCall,
+    pub(super) arg_types: Vec<DataType>,
 }
 
 impl GroupPlan {
@@ -36,12 +38,16 @@ impl GroupPlan {
 
     /// A table without groups.
     pub(crate) fn create_table(&self) -> Result<GroupTable, OperatorError> {
-        let create = |bound: &BoundCall| create_accumulator(&bound.call, &bound.arg_types);
-        Ok(GroupTable {
-            keys: KeyTable::new(&self.key_types)?,
-            accumulators: self.calls.iter().map(create).collect::<Result<_, _>>()?,
-            groups: Vec::new(),
-        })
+        Ok(GroupTable { keys: KeyTable::new(&self.key_types)?, states: self.create_states()?, groups: Vec::new() })
+    }
+
+    /// The aggregates alone, without groups.
+    pub(crate) fn create_states(&self) -> Result<AggregateStates, OperatorError> {
+        AggregateStates::new(&self.calls)
+    }
+
+    pub(super) fn calls(&self) -> &[BoundCall] {
+        &self.calls
     }
 }
 
@@ -59,7 +65,7 @@ pub(crate) struct GroupRows<'a> {
 /// Keys in the order of first arrival, and their aggregates.
 pub(crate) struct GroupTable {
     keys: KeyTable,
-    accumulators: Vec<Box<dyn Accumulator>>,
+    states: AggregateStates,
     /// The groups of the rows at hand.
     groups: Vec<u32>,
 }
@@ -85,14 +91,7 @@ impl GroupTable {
 
     /// Counts the rows into the groups that [`GroupTable::find_groups`] has just found for them.
     pub(crate) fn count(&mut self, plan: &GroupPlan, rows: &GroupRows<'_>) -> Result<(), OperatorError> {
-        debug_assert_eq!(self.groups.len(), rows.len, "the groups are those of these rows");
-        for (accumulator, BoundCall { call, .. }) in self.accumulators.iter_mut().zip(plan.calls.iter()) {
-            let args: Vec<ArrayRef> = call.args.iter().map(|arg| ArrayRef::clone(&rows.columns[*arg])).collect();
-            let filter = call.filter.map(|filter| rows.columns[filter].as_boolean());
-            let rows = AggregateRows { args: &args, groups: &self.groups, filter, arrival: rows.arrival };
-            accumulator.update(&rows).map_err(|error| error.of_call(call))?;
-        }
-        Ok(())
+        self.states.update(plan, rows, &self.groups)
     }
 
     /// Groups and counts rows.
@@ -107,11 +106,7 @@ impl GroupTable {
         self.groups.clear();
         self.keys.intern(&other.keys.keys(&all)?, other.len(), &mut self.groups)?;
         self.resize();
-        let pairs = self.accumulators.iter_mut().zip(&other.accumulators);
-        for ((accumulator, other), BoundCall { call, .. }) in pairs.zip(plan.calls.iter()) {
-            accumulator.merge(other.as_ref(), &self.groups).map_err(|error| error.of_call(call))?;
-        }
-        Ok(())
+        self.states.merge(plan, &other.states, &all, &self.groups)
     }
 
     /// The key columns of these groups.
@@ -121,24 +116,17 @@ impl GroupTable {
 
     /// The aggregates of these groups, one column a call, of the calls' result types.
     pub(crate) fn results(&self, plan: &GroupPlan, groups: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
-        let pairs = self.accumulators.iter().zip(plan.calls.iter());
-        pairs
-            .map(|(accumulator, BoundCall { call, .. })| {
-                let column = accumulator.evaluate(groups).map_err(|error| error.of_call(call))?;
-                of_type(column, call.field.data_type())
-            })
-            .collect()
+        self.states.results(plan, groups)
     }
 
     /// Forgets all groups; keeps memory for about as many.
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
-        self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(0));
+        self.states.resize(0);
     }
 
     fn resize(&mut self) {
-        let groups = self.keys.len();
-        self.accumulators.iter_mut().for_each(|accumulator| accumulator.resize(groups));
+        self.states.resize(self.keys.len());
     }
 }
 

@@ -32,8 +32,8 @@ impl Accumulator for ListAgg {
         self.log.append(&texts, rows.groups, rows.arrival, rows.counted())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
-        self.log.merge(&same_kind::<Self>(other).log, groups)
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        self.log.merge(&same_kind::<Self>(other).log, from, to)
     }
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {

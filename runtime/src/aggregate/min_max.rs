@@ -54,11 +54,11 @@ where
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for ((value, is_some), group) in other.values.iter().zip(&other.is_some).zip(groups) {
-            if *is_some {
-                self.offer(*group as usize, *value);
+        for (from, to) in from.iter().zip(to) {
+            if other.is_some[*from as usize] {
+                self.offer(*to as usize, other.values[*from as usize]);
             }
         }
         Ok(())
@@ -100,10 +100,10 @@ impl<const IS_MAX: bool> Accumulator for RowExtreme<IS_MAX> {
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for (from, to) in groups.iter().enumerate() {
-            if let Some(value) = other.values.get(from) {
+        for (from, to) in from.iter().zip(to) {
+            if let Some(value) = other.values.get(*from as usize) {
                 self.offer(*to as usize, value);
             }
         }

@@ -157,13 +157,13 @@ where
         overflow_unless::<K>(fits)
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = &same_kind::<Self>(other).sums;
         let mut fits = true;
-        for ((sum, is_some), group) in other.sums.iter().zip(&other.is_some).zip(groups) {
-            let group = *group as usize;
-            fits &= K::add(&mut self.sums.sums[group], *sum);
-            self.sums.is_some[group] |= is_some;
+        for (from, to) in from.iter().zip(to) {
+            let (from, to) = (*from as usize, *to as usize);
+            fits &= K::add(&mut self.sums.sums[to], other.sums[from]);
+            self.sums.is_some[to] |= other.is_some[from];
         }
         overflow_unless::<K>(fits)
     }

@@ -71,7 +71,7 @@ fn check(call: AggregateCall, column: impl Array + 'static, groups: &[u32], expe
         let mut part = create(3);
         let rows: Vec<u32> = all.iter().copied().filter(|row| row % 2 == parity).collect();
         count(part.as_mut(), &column, groups, &rows);
-        merged.merge(part.as_ref(), &[2, 1, 0]).unwrap();
+        merged.merge(part.as_ref(), &[0, 1, 2], &[2, 1, 0]).unwrap();
     }
     let mut reversed = evaluate(&call, merged.as_ref(), 3).unwrap();
     reversed.reverse();
@@ -291,7 +291,7 @@ proptest! {
                 let mut state = create();
                 let of_part: Vec<u32> = all.iter().copied().filter(|row| rows[*row as usize].2 == part).collect();
                 of_part.chunks(batch).for_each(|rows| count(state.as_mut(), &column, &groups, rows));
-                merged.merge(state.as_ref(), &[0, 1, 2, 3]).unwrap();
+                merged.merge(state.as_ref(), &[0, 1, 2, 3], &[0, 1, 2, 3]).unwrap();
             }
             let expected = evaluate(&call, whole.as_ref(), 4).unwrap();
             prop_assert_eq!(evaluate(&call, merged.as_ref(), 4).unwrap(), expected, "{:?}", call);

@@ -31,10 +31,15 @@ pub(super) struct ValueLog {
 
 #[derive(Clone, Copy)]
 struct Entry {
-    group: u32,
     /// The next entry of the group's list.
     next: u32,
     arrival: u64,
+}
+
+/// Entries of some lists, one list after the other, each in arrival order, and where each list ends.
+struct Positions {
+    order: Vec<u32>,
+    list_ends: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -115,33 +120,38 @@ impl ValueLog {
         self.push_chunk(compute::take(column, &new_rows, None)?)
     }
 
-    /// Adds the lists of `other`, whose group `i` is here `groups[i]`.
-    pub(super) fn merge(&mut self, other: &ValueLog, groups: &[u32]) -> Result<(), AggregateError> {
-        let moved: Vec<u32> = other.entries.iter().map(|entry| groups[entry.group as usize]).collect();
-        let numbers: Vec<u64> = other.entries.iter().map(|entry| entry.arrival).collect();
-        let mut start = 0;
-        for (chunk, end) in other.chunks.iter().zip(&other.ends) {
-            self.append(chunk, &moved[start..*end], Arrival::Numbered(&numbers[start..*end]), None)?;
-            start = *end;
+    /// Adds list `from[i]` of `other` to that of group `to[i]`.
+    pub(super) fn merge(&mut self, other: &ValueLog, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        let Positions { order, list_ends } = other.positions(from);
+        if order.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let mut groups = Vec::with_capacity(order.len());
+        to.iter().zip(&list_ends).for_each(|(to, end)| groups.resize(*end, *to));
+        let numbers: Vec<u64> = order.iter().map(|position| other.entries[*position as usize].arrival).collect();
+        self.append(&other.values_at(&order)?, &groups, Arrival::Numbered(&numbers), None)
     }
 
     /// The values of the groups' lists, one list after the other, each in arrival order, and where each list ends.
     pub(super) fn lists(&self, groups: &[u32]) -> Result<(ArrayRef, Vec<usize>), ArrowError> {
-        let mut positions: Vec<u32> = Vec::new();
+        let Positions { order, list_ends } = self.positions(groups);
+        Ok((self.values_at(&order)?, list_ends))
+    }
+
+    fn positions(&self, groups: &[u32]) -> Positions {
+        let mut order: Vec<u32> = Vec::new();
         let mut list_ends = Vec::with_capacity(groups.len());
         for group in groups {
-            let start = positions.len();
+            let start = order.len();
             let mut next = self.lists[*group as usize].first;
             while next != NONE {
-                positions.push(next);
+                order.push(next);
                 next = self.entries[next as usize].next;
             }
-            positions[start..].sort_by_key(|position| self.entries[*position as usize].arrival);
-            list_ends.push(positions.len());
+            order[start..].sort_by_key(|position| self.entries[*position as usize].arrival);
+            list_ends.push(order.len());
         }
-        Ok((self.values_at(&positions)?, list_ends))
+        Positions { order, list_ends }
     }
 
     fn values_at(&self, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
@@ -162,7 +172,7 @@ impl ValueLog {
 
     fn link(&mut self, group: u32, arrival: u64) {
         let entry = self.entries.len() as u32;
-        self.entries.push(Entry { group, next: NONE, arrival });
+        self.entries.push(Entry { next: NONE, arrival });
         let list = &mut self.lists[group as usize];
         match list.last {
             NONE => list.first = entry,

@@ -74,9 +74,10 @@ impl Accumulator for Variance {
         Ok(())
     }
 
-    fn merge(&mut self, other: &dyn Accumulator, groups: &[u32]) -> Result<(), AggregateError> {
-        for (moments, group) in same_kind::<Self>(other).moments.iter().zip(groups) {
-            self.moments[*group as usize].merge(moments);
+    fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
+        let moments = &same_kind::<Self>(other).moments;
+        for (from, to) in from.iter().zip(to) {
+            self.moments[*to as usize].merge(&moments[*from as usize]);
         }
         Ok(())
     }

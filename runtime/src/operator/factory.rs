@@ -1,13 +1,15 @@
 //! Plan nodes to operators.
 
 use tidemark_planner::changelog::ChangelogMode;
-use tidemark_planner::stream_plan::{NodeKind, SortNode, StreamNode, StreamPlan};
+use tidemark_planner::stream_plan::{NodeKind, SortNode, StreamNode, StreamPlan, WindowAssignment};
 
 use super::Operator;
 use super::calc::Calc;
 use super::group_aggregate::GroupAggregate;
 use super::limit::Limit;
 use super::pass_through::PassThrough;
+use super::session::aggregate::SessionAggregate;
+use super::session::window::SessionWindow;
 use super::sort::{FoldInput, SortAtEnd, SortByWatermark};
 use super::watermark_assigner::WatermarkAssigner;
 use super::window_aggregate::WindowAggregate;
@@ -20,8 +22,16 @@ pub fn create(plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>,
     Ok(match &node.kind {
         NodeKind::WatermarkAssigner(watermark) => Box::new(WatermarkAssigner::new(watermark)),
         NodeKind::Calc(calc) => Box::new(Calc::new(calc, &input.schema, &node.schema)),
+        NodeKind::WindowTvf(tvf) if tvf.window.kind.is_session() => {
+            Box::new(SessionWindow::new(tvf, &input.schema, &node.schema)?)
+        }
         NodeKind::WindowTvf(tvf) => Box::new(WindowTvf::new(tvf, &node.schema)?),
-        NodeKind::WindowAggregate(aggregate) => Box::new(WindowAggregate::new(aggregate, &input.schema, &node.schema)?),
+        NodeKind::WindowAggregate(aggregate) => match &aggregate.window {
+            WindowAssignment::Time(window) if window.kind.is_session() => {
+                Box::new(SessionAggregate::new(aggregate, window, &input.schema, &node.schema)?)
+            }
+            _ => Box::new(WindowAggregate::new(aggregate, &input.schema, &node.schema)?),
+        },
         NodeKind::GroupAggregate(aggregate) => Box::new(GroupAggregate::new(aggregate, &input.schema, &node.schema)?),
         NodeKind::Union | NodeKind::Collect => Box::new(PassThrough),
         NodeKind::Sort(sort) => create_sort(sort, input)?,

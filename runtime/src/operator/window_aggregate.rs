@@ -17,7 +17,7 @@ use arrow::datatypes::SchemaRef;
 use std::sync::atomic::Ordering;
 use tidemark_planner::stream_plan::WindowAggregateNode;
 
-use self::assign::{Assigner, LateRows, Run};
+use self::assign::{Assigner, Run};
 use self::emit::WindowEmitter;
 use self::slices::Slices;
 use super::{Operator, OperatorContext, Output};
@@ -27,6 +27,7 @@ use crate::aggregate::group_table::GroupRows;
 use crate::change_batch::ChangeBatch;
 use crate::element::Watermark;
 use crate::error::OperatorError;
+use crate::window::late::LateRows;
 
 mod assign;
 mod emit;
@@ -144,15 +145,6 @@ impl WindowAggregate {
         self.context().metrics.windows_fired.report(fired, instant);
         Ok(())
     }
-
-    fn report_late(&self, late: &LateRows) {
-        if late.rows > 0 {
-            let metrics = &self.context().metrics;
-            metrics.late_rows.fetch_add(late.rows, Ordering::Relaxed);
-            metrics.max_behind_ms.fetch_max(late.max_behind_ms, Ordering::Relaxed);
-            metrics.max_window_behind_ms.fetch_max(late.max_window_behind_ms, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Operator for WindowAggregate {
@@ -176,7 +168,7 @@ impl Operator for WindowAggregate {
         let mut late = LateRows::default();
         self.runs.clear();
         self.assigner.assign(&batch, self.watermark, now_ms, &mut self.runs, &mut late)?;
-        self.report_late(&late);
+        late.report(&self.context().metrics);
         self.count_runs(&batch)
     }
 
@@ -207,4 +199,4 @@ impl Operator for WindowAggregate {
 #[cfg(test)]
 mod model_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -8,6 +8,7 @@ use tidemark_planner::stream_plan::WindowAssignment;
 use super::slices::SliceKey;
 use crate::change_batch::ChangeBatch;
 use crate::error::OperatorError;
+use crate::window::late::LateRows;
 use crate::window::{Window, WindowEnds, Windows, Zone, event_times, range_of};
 
 /// How rows learn their windows.
@@ -29,30 +30,6 @@ pub(super) struct Run {
     pub(super) key: SliceKey,
     pub(super) start: usize,
     pub(super) len: usize,
-}
-
-/// Rows all of whose windows were complete when they arrived, and how much they were behind.
-#[derive(Debug)]
-pub(super) struct LateRows {
-    pub(super) rows: u64,
-    pub(super) max_behind_ms: i64,
-    pub(super) max_window_behind_ms: i64,
-}
-
-impl Default for LateRows {
-    fn default() -> Self {
-        Self { rows: 0, max_behind_ms: i64::MIN, max_window_behind_ms: i64::MIN }
-    }
-}
-
-impl LateRows {
-    /// A row of that time whose last window was complete at `last_instant`.
-    fn add(&mut self, watermark: i64, time: i64, last_instant: i64) {
-        self.rows += 1;
-        self.max_behind_ms = self.max_behind_ms.max(watermark.saturating_sub(time));
-        let window_behind_ms = watermark.saturating_sub(last_instant).saturating_add(1);
-        self.max_window_behind_ms = self.max_window_behind_ms.max(window_behind_ms);
-    }
 }
 
 /// The slice of the row at hand: neighbours are mostly in the same.

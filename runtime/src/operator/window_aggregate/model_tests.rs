@@ -43,6 +43,7 @@ fn windows_of(kind: WindowKind, time: i64) -> Vec<(i64, i64)> {
             .flat_map(|start| (1..=max_size_ms / step_ms).map(move |steps| (start + steps * step_ms, start)))
             .filter(|(end, _)| time < *end)
             .collect(),
+        WindowKind::Session { .. } => unreachable!("sessions have a model of their own"),
     }
 }
 

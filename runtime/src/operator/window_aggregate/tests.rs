@@ -11,9 +11,9 @@ use super::*;
 use crate::metrics::OperatorMetrics;
 
 /// Key, value, event time (ms).
-pub(super) type Row = (Option<&'static str>, Option<i64>, i64);
+pub(crate) type Row = (Option<&'static str>, Option<i64>, i64);
 
-pub(super) fn input_schema() -> SchemaRef {
+pub(crate) fn input_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("k", DataType::Utf8, true),
         Field::new("v", DataType::Int64, true),
@@ -22,7 +22,7 @@ pub(super) fn input_schema() -> SchemaRef {
     ]))
 }
 
-pub(super) fn batch_of(rows: &[Row]) -> RecordBatch {
+pub(crate) fn batch_of(rows: &[Row]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         Arc::new(rows.iter().map(|row| row.0).collect::<StringArray>()),
         Arc::new(rows.iter().map(|row| row.1).collect::<Int64Array>()),
@@ -32,7 +32,7 @@ pub(super) fn batch_of(rows: &[Row]) -> RecordBatch {
     RecordBatch::try_new(input_schema(), columns).unwrap()
 }
 
-pub(super) fn aggregate(function: AggregateFunction, args: &[usize], result: DataType) -> AggregateCall {
+pub(crate) fn aggregate(function: AggregateFunction, args: &[usize], result: DataType) -> AggregateCall {
     AggregateCall {
         function,
         args: args.to_vec(),
@@ -43,7 +43,7 @@ pub(super) fn aggregate(function: AggregateFunction, args: &[usize], result: Dat
     }
 }
 
-pub(super) fn count_star() -> AggregateCall {
+pub(crate) fn count_star() -> AggregateCall {
     aggregate(AggregateFunction::Count, &[], DataType::Int64)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn by_time(kind: WindowKind, zone: Option<&str>) -> WindowAssignment 
     WindowAssignment::Time(TimeWindow { time_column: Some(2), kind, zone: zone.map(str::to_owned) })
 }
 
-pub(super) fn node(window: WindowAssignment, keys: &[usize], aggregates: Vec<AggregateCall>) -> WindowAggregateNode {
+pub(crate) fn node(window: WindowAssignment, keys: &[usize], aggregates: Vec<AggregateCall>) -> WindowAggregateNode {
     WindowAggregateNode {
         window,
         keys: keys.to_vec(),
