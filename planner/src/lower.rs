@@ -3,6 +3,7 @@
 mod aggregate;
 mod attribute;
 mod expression;
+mod fixed_interval;
 mod order;
 mod scan;
 mod sink;

@@ -16,6 +16,7 @@ use datafusion_sql::unparser::Unparser;
 use datafusion_sql::unparser::dialect::{CustomDialectBuilder, Dialect};
 
 use super::attribute::Attribute;
+use super::fixed_interval::to_duration;
 use super::{Lowered, Lowering, Relation};
 use crate::compiled_expr::CompiledExpr;
 use crate::functions::marker::{Marker, marker_of};
@@ -55,6 +56,7 @@ impl<'r> ExprCompiler<'r> {
         let resolved = self.resolve_markers(expr.clone())?;
         let (_, field) = resolved.to_field(&self.schema)?;
         let physical = create_physical_expr(&resolved, &self.schema, &self.props, &PhysicalPlanningContext::default())?;
+        let physical = physical.transform_up(|e| to_duration(e, self.schema.as_arrow())).map(|t| t.data)?;
         let physical = physical.transform_up(|e| self.place(e)).map(|t| t.data)?;
         let column = physical.downcast_ref::<PhysicalColumn>().map(PhysicalColumn::index);
         let field = Arc::new(Field::new(name, field.data_type().clone(), field.is_nullable()));
