@@ -15,7 +15,7 @@ use std::any::Any;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::buffer::BooleanBuffer;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
 use tidemark_planner::stream_plan::{AggregateCall, AggregateFunction};
 
@@ -30,11 +30,13 @@ mod distinct;
 mod first_last;
 pub(crate) mod group_output;
 pub(crate) mod group_sets;
+pub(crate) mod group_state;
 pub(crate) mod group_table;
 mod list_agg;
 mod min_max;
 mod ordered_values;
 mod row_values;
+mod state_lists;
 pub(crate) mod states;
 mod sum;
 mod value_log;
@@ -54,6 +56,16 @@ pub(crate) trait Accumulator: Any + Send {
 
     /// The results of these groups; the state stays as it is.
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError>;
+
+    /// The columns in which [`Accumulator::state`] gives a state. They are part of the format of checkpoints.
+    fn state_fields(&self) -> Vec<Field>;
+
+    /// The states of these groups, one row a group.
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError>;
+
+    /// Adds states that an accumulator of the same call gave: row `i` belongs to `groups[i]`, and several may belong
+    /// to one group.
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError>;
 }
 
 /// Rows for an accumulator to count in.

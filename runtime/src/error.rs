@@ -70,6 +70,14 @@ pub enum OperatorError {
     /// A limit of the engine was reached.
     #[error("{0}")]
     Limit(String),
+    /// State was not written by an operator like this one.
+    #[error("the state of table '{table}' cannot be restored: {reason}")]
+    State {
+        /// The state table.
+        table: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An Arrow kernel refused what the plan promised it would take.
     #[error("internal error: {0}")]
     Arrow(#[from] arrow::error::ArrowError),
@@ -103,7 +111,9 @@ impl RuntimeError {
     pub fn class(&self) -> ErrorClass {
         match self {
             RuntimeError::Data(_) | RuntimeError::Unsupported(_) | RuntimeError::Cancelled => ErrorClass::User,
-            RuntimeError::Operator(OperatorError::Arrow(_)) | RuntimeError::Panic(_) => ErrorClass::Fatal,
+            RuntimeError::Operator(OperatorError::Arrow(_) | OperatorError::State { .. }) | RuntimeError::Panic(_) => {
+                ErrorClass::Fatal
+            }
             RuntimeError::Operator(_) => ErrorClass::User,
             RuntimeError::Io(_) => ErrorClass::Retryable,
         }

@@ -23,4 +23,6 @@ mod window;
 #[cfg(test)]
 mod test_exprs;
 #[cfg(test)]
+mod test_restore;
+#[cfg(test)]
 mod test_rows;

@@ -7,12 +7,16 @@ pub mod limit;
 pub mod pass_through;
 pub mod session;
 pub mod sort;
+pub(crate) mod state;
 pub mod values;
 pub mod watermark_assigner;
 pub mod window_aggregate;
 pub mod window_tvf;
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use crate::change_batch::ChangeBatch;
 use crate::element::Watermark;
@@ -26,7 +30,13 @@ use crate::metrics::OperatorMetrics;
 /// - rows emitted for watermark *w* are put out before `on_watermark` returns;
 /// - the returned watermark is at most *w* and never goes back;
 /// - emission order depends on input order and key order, never on hash order;
-/// - `finish` comes once, after the watermark [`Watermark::MAX`], when all inputs have ended.
+/// - `finish` comes once, after the watermark [`Watermark::MAX`], when all inputs have ended;
+/// - after `snapshot`, state alone suffices to continue: an operator that is opened and given what `snapshot` gave
+///   does what this one does from here on. Calling `snapshot` changes nothing of that;
+/// - state of a key stands in an entry of its key group, which is that of the exchange
+///   ([`tidemark_state::key_group`]); the entries are sorted by key group, and one is left out when it has no rows.
+///   What belongs to no key has none, and comes back to subtask 0 only. What every subtask must know whatever the
+///   parallelism, such as how far event time has come, is written for each of the subtask's key groups.
 ///
 /// Barriers, alignment, the minimum of the inputs' watermarks, idleness, chaining and metrics of rows in and out
 /// belong to the task.
@@ -35,6 +45,23 @@ pub trait Operator: Send {
     fn open(&mut self, _ctx: &OperatorContext) -> Result<(), OperatorError> {
         Ok(())
     }
+
+    /// What its state tables look like; none when it has no state. Depends on the plan alone, and never changes.
+    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
+    fn state_tables(&self) -> Vec<StateTableSchema>;
+
+    /// What it must keep at a barrier: all rows and watermarks before the barrier have been taken, none behind it.
+    /// The tables are those of [`Operator::state_tables`], in that order.
+    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError>;
+
+    /// Takes up what subtasks kept, be it of another parallelism. Called after `open` and before all else, if at all.
+    ///
+    /// `snapshot` has the entries of exactly this subtask's key groups, and in subtask 0 those that belong to no key.
+    /// Entries of one key group stand in the order written, those of one old subtask after those of another. The
+    /// watermarks that follow may first repeat what the operator knows.
+    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError>;
 
     /// Takes rows of input `input`. `now_ms` is the task's processing time.
     fn process(&mut self, input: usize, batch: ChangeBatch, now_ms: i64, out: &mut Output)
@@ -73,6 +100,19 @@ pub struct OperatorContext {
     pub batch_size: usize,
     /// Where it reports late rows, fired windows and the like.
     pub metrics: Arc<OperatorMetrics>,
+    /// Number of key groups of the job.
+    pub max_parallelism: u32,
+    /// The key groups of this subtask.
+    pub key_groups: Range<u32>,
+}
+
+#[cfg(test)]
+impl OperatorContext {
+    /// That of an operator which is the only subtask.
+    pub fn single(batch_size: usize, metrics: Arc<OperatorMetrics>) -> Self {
+        let max_parallelism = tidemark_state::key_group::MAX_PARALLELISM_DEFAULT;
+        Self { batch_size, metrics, max_parallelism, key_groups: 0..max_parallelism }
+    }
 }
 
 /// Where an operator puts its rows. The chain or the task passes them on in order.
@@ -111,3 +151,6 @@ impl Output {
         self.batches.is_empty()
     }
 }
+
+#[cfg(test)]
+mod restore_tests;

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use arrow::datatypes::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Xxh3;
 use crate::field_text::field_text;
-use crate::snapshot::{OperatorSnapshot, TableSnapshot};
+use crate::snapshot::{OperatorSnapshot, StateTableSchema, TableSnapshot};
 
 pub use self::compare::{Change, Difference, Effect, compare};
 
@@ -61,13 +62,28 @@ impl OperatorFingerprint {
         let tables = state.tables.iter().map(TableFingerprint::from).collect();
         Self { uid: uid.into(), kind: kind.into(), tables }
     }
+
+    /// The fingerprint of an operator with these tables.
+    pub fn of_tables(uid: impl Into<String>, kind: impl Into<String>, tables: &[StateTableSchema]) -> Self {
+        let tables = tables.iter().map(TableFingerprint::from).collect();
+        Self { uid: uid.into(), kind: kind.into(), tables }
+    }
 }
 
 impl From<&TableSnapshot> for TableFingerprint {
     fn from(table: &TableSnapshot) -> Self {
-        let fields = table.schema.fields().iter().map(|field| field_text(field)).collect();
-        Self { name: table.name.clone(), version: table.version, fields }
+        Self { name: table.name.clone(), version: table.version, fields: fields_text(&table.schema) }
     }
+}
+
+impl From<&StateTableSchema> for TableFingerprint {
+    fn from(table: &StateTableSchema) -> Self {
+        Self { name: table.name.clone(), version: table.version, fields: fields_text(&table.schema) }
+    }
+}
+
+fn fields_text(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field_text(field)).collect()
 }
 
 impl fmt::Display for JobFingerprint {

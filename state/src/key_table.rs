@@ -85,6 +85,11 @@ impl KeyTable {
         Ok(())
     }
 
+    /// The types of the key columns, dictionaries unpacked: those of [`KeyTable::keys`].
+    pub fn types(&self) -> &[DataType] {
+        &self.types
+    }
+
     /// Number of distinct keys: the next id.
     pub fn len(&self) -> usize {
         match &self.keys {

@@ -18,6 +18,17 @@ pub struct OperatorSnapshot {
     pub tables: Vec<TableSnapshot>,
 }
 
+/// What a table of an operator's state looks like, whatever is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateTableSchema {
+    /// Its name within the operator.
+    pub name: String,
+    /// See [`TableSnapshot::version`].
+    pub version: u16,
+    /// The columns of every entry.
+    pub schema: SchemaRef,
+}
+
 /// One table of an operator's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSnapshot {
@@ -38,6 +49,18 @@ pub struct StateEntry {
     pub key_group: Option<u32>,
     /// The rows.
     pub rows: RecordBatch,
+}
+
+impl StateTableSchema {
+    /// The table with these rows.
+    pub fn with_entries(&self, entries: Vec<StateEntry>) -> TableSnapshot {
+        TableSnapshot {
+            name: self.name.clone(),
+            version: self.version,
+            schema: SchemaRef::clone(&self.schema),
+            entries,
+        }
+    }
 }
 
 impl OperatorSnapshot {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, ListArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute;
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef};
 
 use super::value_log::ValueLog;
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
@@ -48,5 +48,16 @@ impl Accumulator for ArrayAgg {
         let values = compute::cast(&values, self.element.data_type())?;
         let element = FieldRef::clone(&self.element);
         Ok(Arc::new(ListArray::try_new(element, OffsetBuffer::from_lengths(lengths), values, Some(has_rows))?))
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        self.log.state_fields()
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(self.log.state(groups)?)
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        self.log.merge_state(state, groups)
     }
 }

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, PrimitiveArray, UInt64Array};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
+    ArrowNativeType, ArrowPrimitiveType, DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
@@ -49,7 +49,13 @@ fn float<T: ArrowPrimitiveType<Native: Into<f64>>>() -> Box<dyn Accumulator> {
 
 /// How values are summed, and what sum and count become.
 trait MeanKind: Send + 'static {
-    type Sum: Copy + Default + Send;
+    type Sum: ArrowNativeType;
+
+    /// What sums are kept as in state tables: the same machine values, of type [`MeanKind::STATE_TYPE`].
+    type State: ArrowPrimitiveType<Native = Self::Sum>;
+
+    /// The type of a sum in state tables.
+    const STATE_TYPE: DataType;
 
     /// `None` on overflow.
     fn add(sum: Self::Sum, value: Self::Sum) -> Option<Self::Sum>;
@@ -62,6 +68,8 @@ struct FloatMean;
 
 impl MeanKind for FloatMean {
     type Sum = f64;
+    type State = Float64Type;
+    const STATE_TYPE: DataType = DataType::Float64;
 
     #[inline]
     fn add(sum: f64, value: f64) -> Option<f64> {
@@ -86,6 +94,9 @@ enum ExactMean {
 
 impl MeanKind for ExactMean {
     type Sum = i128;
+    type State = Decimal128Type;
+    // Unscaled: what the scale is, the plan knows.
+    const STATE_TYPE: DataType = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
 
     #[inline]
     fn add(sum: i128, value: i128) -> Option<i128> {
@@ -136,6 +147,21 @@ struct Avg<T, K: MeanKind> {
     values: PhantomData<fn(T)>,
 }
 
+impl<T, K: MeanKind> Avg<T, K> {
+    /// Adds sums and counts, each to its group.
+    fn add_states<'a>(
+        &mut self,
+        states: impl Iterator<Item = ((&'a K::Sum, &'a u64), &'a u32)>,
+    ) -> Result<(), AggregateError> {
+        for ((sum, count), group) in states {
+            let group = *group as usize;
+            self.sums[group] = K::add(self.sums[group], *sum).ok_or_else(overflow)?;
+            self.counts[group] += count;
+        }
+        Ok(())
+    }
+}
+
 impl<T, K> Accumulator for Avg<T, K>
 where
     T: ArrowPrimitiveType<Native: Into<K::Sum>>,
@@ -161,12 +187,8 @@ where
 
     fn merge(&mut self, other: &dyn Accumulator, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
         let other = same_kind::<Self>(other);
-        for (from, to) in from.iter().zip(to) {
-            let (from, to) = (*from as usize, *to as usize);
-            self.sums[to] = K::add(self.sums[to], other.sums[from]).ok_or_else(overflow)?;
-            self.counts[to] += other.counts[from];
-        }
-        Ok(())
+        let states = from.iter().map(|from| (&other.sums[*from as usize], &other.counts[*from as usize]));
+        self.add_states(states.zip(to))
     }
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
@@ -175,5 +197,22 @@ where
             let count = self.counts[group];
             (count > 0).then(|| (self.sums[group], count))
         }))
+    }
+
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("sum", K::STATE_TYPE, false), Field::new("count", DataType::UInt64, false)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        let sums = groups.iter().map(|group| self.sums[*group as usize]);
+        let sums = PrimitiveArray::<K::State>::from_iter_values(sums).with_data_type(K::STATE_TYPE);
+        let counts = UInt64Array::from_iter_values(groups.iter().map(|group| self.counts[*group as usize]));
+        Ok(vec![Arc::new(sums), Arc::new(counts)])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let sums = state[0].as_primitive::<K::State>().values();
+        let counts = state[1].as_primitive::<UInt64Type>().values();
+        self.add_states(sums.iter().zip(counts).zip(groups))
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray};
+use arrow::datatypes::{DataType, Field};
 
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
 
@@ -60,5 +61,21 @@ impl Accumulator for Bool {
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         Ok(Arc::new(groups.iter().map(|group| self.values[*group as usize]).collect::<BooleanArray>()))
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("value", DataType::Boolean, true)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        for (value, group) in state[0].as_boolean().iter().zip(groups) {
+            if let Some(value) = value {
+                self.join(*group as usize, value);
+            }
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array};
+use arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::{DataType, Field, Int64Type};
 
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
 
@@ -36,5 +37,19 @@ impl Accumulator for Count {
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         Ok(Arc::new(Int64Array::from_iter_values(groups.iter().map(|group| self.counts[*group as usize]))))
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("count", DataType::Int64, false)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        for (count, group) in state[0].as_primitive::<Int64Type>().values().iter().zip(groups) {
+            self.counts[*group as usize] += count;
+        }
+        Ok(())
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArray, UInt32Array};
 use arrow::compute;
-use arrow::datatypes::{DataType, UInt32Type};
+use arrow::datatypes::{DataType, Field, Fields, UInt32Type};
 use tidemark_state::key_table::KeyTable;
 
+use super::state_lists::{elements_of, list_column};
 use super::{Accumulator, AggregateError, AggregateRows, Arrival, same_kind};
 
 /// `inner` over distinct arguments of these types. For functions that skip NULL and do not look at arrival order.
@@ -27,6 +28,27 @@ struct Distinct {
 }
 
 impl Distinct {
+    fn arg_fields(&self) -> Fields {
+        let args = self.seen.types()[1..].iter().enumerate();
+        args.map(|(place, arg)| Field::new(format!("arg{place}"), arg.clone(), true)).collect()
+    }
+
+    /// The ids of what the groups have seen, group after group, each in the order of arrival, and where each ends.
+    fn ids_by_group(&self, groups: &[u32]) -> Result<(Vec<u32>, Vec<usize>), AggregateError> {
+        let all: Vec<u32> = (0..self.seen.len() as u32).collect();
+        let group_of = &self.seen.keys(&all)?[0];
+        let group_of = group_of.as_primitive::<UInt32Type>().values();
+        let mut ids: Vec<Vec<u32>> = vec![Vec::new(); group_of.iter().max().map_or(0, |last| *last as usize + 1)];
+        all.iter().zip(group_of).for_each(|(id, group)| ids[*group as usize].push(*id));
+        let none = Vec::new();
+        let lists = || groups.iter().map(|group| ids.get(*group as usize).unwrap_or(&none));
+        let ends = lists().scan(0, |end, list| {
+            *end += list.len();
+            Some(*end)
+        });
+        Ok((lists().flatten().copied().collect(), ends.collect()))
+    }
+
     /// Passes on the rows that are new. `columns` are group and arguments.
     fn count_new(&mut self, columns: &[ArrayRef]) -> Result<(), AggregateError> {
         let new_rows = first_occurrences(&mut self.seen, columns, &mut self.ids)?;
@@ -75,6 +97,25 @@ impl Accumulator for Distinct {
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         self.inner.evaluate(groups)
+    }
+
+    /// The distinct values alone: what `inner` makes of them, it makes again.
+    fn state_fields(&self) -> Vec<Field> {
+        let element = Field::new_list_field(DataType::Struct(self.arg_fields()), false);
+        vec![Field::new("distinct", DataType::List(Arc::new(element)), false)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        let (ids, ends) = self.ids_by_group(groups)?;
+        let values = StructArray::try_new(self.arg_fields(), self.seen.keys(&ids)?.split_off(1), None)?;
+        Ok(vec![list_column(Arc::new(values), &ends)?])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let (values, groups) = elements_of(&state[0], groups);
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt32Array::from(groups))];
+        columns.extend_from_slice(values.as_struct().columns());
+        self.count_new(&columns)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
-use arrow::datatypes::{ArrowPrimitiveType, DataType};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, UInt64Array};
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, UInt64Type};
 
 use super::ordered_values::with_ordered_type;
 use super::row_values::RowValues;
@@ -74,6 +74,19 @@ impl<T: ArrowPrimitiveType, const IS_LAST: bool> Accumulator for PrimitiveChoice
         let results: PrimitiveArray<T> = groups.iter().map(result).collect();
         Ok(Arc::new(results.with_data_type(self.data_type.clone())))
     }
+    fn state_fields(&self) -> Vec<Field> {
+        state_fields(&self.data_type)
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?, arrivals_of(&self.arrivals, groups)])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let values = state[0].as_primitive::<T>().values();
+        for_each_arrived(&state[1], |row, arrival| self.offer(groups[row] as usize, values[row], arrival));
+        Ok(())
+    }
 }
 
 /// For types without machine values.
@@ -119,4 +132,32 @@ impl<const IS_LAST: bool> Accumulator for RowChoice<IS_LAST> {
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         Ok(self.values.column(groups)?)
     }
+    fn state_fields(&self) -> Vec<Field> {
+        state_fields(self.values.data_type())
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?, arrivals_of(&self.arrivals, groups)])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let values = self.values.encode(&state[0])?;
+        for_each_arrived(&state[1], |row, arrival| self.offer(groups[row] as usize, values.row(row).as_ref(), arrival));
+        Ok(())
+    }
+}
+
+/// A value, and when it arrived; both NULL before there is one.
+fn state_fields(value: &DataType) -> Vec<Field> {
+    vec![Field::new("value", value.clone(), true), Field::new("arrival", DataType::UInt64, true)]
+}
+
+fn arrivals_of(arrivals: &[Arrived], groups: &[u32]) -> ArrayRef {
+    Arc::new(groups.iter().map(|group| arrivals[*group as usize]).collect::<UInt64Array>())
+}
+
+/// Calls `offer` with row and arrival of each state that has a value.
+fn for_each_arrived(arrivals: &ArrayRef, mut offer: impl FnMut(usize, u64)) {
+    let arrivals = arrivals.as_primitive::<UInt64Type>();
+    (0..arrivals.len()).filter(|row| arrivals.is_valid(*row)).for_each(|row| offer(row, arrivals.value(row)));
 }

@@ -60,6 +60,14 @@ impl GroupSets {
         self.sets.iter().map(|set| set.plan.create_table()).collect()
     }
 
+    /// The name of the state table of the set with that index: `base`, or one a set when there are several.
+    pub(crate) fn state_name(&self, base: &str, index: usize) -> String {
+        match self.sets.len() {
+            1 => base.to_owned(),
+            _ => format!("{base}, grouping set {index}"),
+        }
+    }
+
     /// Counts rows into the table of each set.
     pub(crate) fn update(&self, tables: &mut [GroupTable], rows: &GroupRows<'_>) -> Result<(), OperatorError> {
         self.sets.iter().zip(tables).try_for_each(|(set, table)| table.update(&set.plan, rows))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use tidemark_planner::stream_plan::AggregateCall;
 use tidemark_state::key_table::KeyTable;
 
@@ -17,6 +17,7 @@ use crate::error::OperatorError;
 pub(crate) struct GroupPlan {
     keys: Vec<usize>,
     key_types: Vec<DataType>,
+    key_names: Vec<String>,
     calls: Arc<[BoundCall]>,
 }
 
@@ -33,7 +34,26 @@ impl GroupPlan {
         let type_of = |column: &usize| schema.field(*column).data_type().clone();
         let bind =
             |call: &AggregateCall| BoundCall { arg_types: call.args.iter().map(type_of).collect(), call: call.clone() };
-        Self { key_types: keys.iter().map(type_of).collect(), keys, calls: calls.iter().map(bind).collect() }
+        Self {
+            key_types: keys.iter().map(type_of).collect(),
+            key_names: keys.iter().map(|column| schema.field(*column).name().clone()).collect(),
+            keys,
+            calls: calls.iter().map(bind).collect(),
+        }
+    }
+
+    /// Number of key columns: the first of [`GroupTable::state`].
+    pub(crate) fn key_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The columns of [`GroupTable::state`], with names that tell one query from another.
+    pub(crate) fn state_fields(&self) -> Result<Vec<Field>, OperatorError> {
+        let table = self.create_table()?;
+        let keys = self.key_names.iter().zip(table.keys.types());
+        let mut fields: Vec<Field> = keys.map(|(name, key)| Field::new(name, key.clone(), true)).collect();
+        fields.extend(table.states.state_fields(self));
+        Ok(fields)
     }
 
     /// A table without groups.
@@ -117,6 +137,28 @@ impl GroupTable {
     /// The aggregates of these groups, one column a call, of the calls' result types.
     pub(crate) fn results(&self, plan: &GroupPlan, groups: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
         self.states.results(plan, groups)
+    }
+
+    /// Keys and aggregates of all groups, a row each in the order of their ids.
+    pub(crate) fn state(&self, plan: &GroupPlan) -> Result<Vec<ArrayRef>, OperatorError> {
+        let all: Vec<u32> = (0..self.len() as u32).collect();
+        let mut columns = self.keys(&all)?;
+        columns.extend(self.states.state(plan, &all)?);
+        Ok(columns)
+    }
+
+    /// Adds `rows` groups that a table of the same plan gave as its state.
+    pub(crate) fn merge_state(
+        &mut self,
+        plan: &GroupPlan,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<(), OperatorError> {
+        let (keys, states) = columns.split_at(plan.key_count());
+        self.groups.clear();
+        self.keys.intern(keys, rows, &mut self.groups)?;
+        self.resize();
+        self.states.merge_state(plan, states, &self.groups)
     }
 
     /// Forgets all groups; keeps memory for about as many.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, StringBuilder};
 use arrow::compute;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 
 use super::value_log::ValueLog;
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
@@ -54,5 +54,16 @@ impl Accumulator for ListAgg {
             start = end;
         }
         Ok(Arc::new(joined.finish()))
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        self.log.state_fields()
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(self.log.state(groups)?)
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        self.log.merge_state(state, groups)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
-use arrow::datatypes::{ArrowPrimitiveType, DataType};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Field};
 
 use super::ordered_values::{OrderedValue, with_ordered_type};
 use super::row_values::RowValues;
@@ -69,6 +69,22 @@ where
         let results: PrimitiveArray<T> = groups.iter().map(result).collect();
         Ok(Arc::new(results.with_data_type(self.data_type.clone())))
     }
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("value", self.data_type.clone(), true)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        for (value, group) in state[0].as_primitive::<T>().iter().zip(groups) {
+            if let Some(value) = value {
+                self.offer(*group as usize, value);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// For types without machine values: their rows' bytes compare as they do.
@@ -112,5 +128,20 @@ impl<const IS_MAX: bool> Accumulator for RowExtreme<IS_MAX> {
 
     fn evaluate(&self, groups: &[u32]) -> Result<ArrayRef, AggregateError> {
         Ok(self.values.column(groups)?)
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("value", self.values.data_type().clone(), true)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        Ok(vec![self.evaluate(groups)?])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let values = self.values.encode(&state[0])?;
+        for (row, group) in groups.iter().enumerate().filter(|(row, _)| state[0].is_valid(*row)) {
+            self.offer(*group as usize, values.row(row).as_ref());
+        }
+        Ok(())
     }
 }

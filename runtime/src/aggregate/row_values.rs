@@ -21,6 +21,10 @@ impl RowValues {
         Ok(Self { data_type: data_type.clone(), converter, slots: ByteSlots::default() })
     }
 
+    pub(super) fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
     pub(super) fn resize(&mut self, groups: usize) {
         self.slots.resize(groups);
     }

@@ -1,6 +1,7 @@
 //! The states of all aggregate calls of a GROUP BY, for groups `0..n`.
 
 use arrow::array::{ArrayRef, AsArray};
+use arrow::datatypes::Field;
 
 use super::group_table::{BoundCall, GroupPlan, GroupRows, of_type};
 use super::{Accumulator, AggregateRows, create_accumulator};
@@ -64,5 +65,39 @@ impl AggregateStates {
                 of_type(column, call.field.data_type())
             })
             .collect()
+    }
+
+    /// The columns of [`AggregateStates::state`], with names that tell one call from another.
+    pub(crate) fn state_fields(&self, plan: &GroupPlan) -> Vec<Field> {
+        let mut fields = vec![];
+        for (accumulator, BoundCall { call, .. }) in self.accumulators.iter().zip(plan.calls()) {
+            let named = |field: Field| field.clone().with_name(format!("{}: {}", call.text, field.name()));
+            fields.extend(accumulator.state_fields().into_iter().map(named));
+        }
+        fields
+    }
+
+    /// The states of these groups, a row each.
+    pub(crate) fn state(&self, plan: &GroupPlan, groups: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
+        let mut columns = vec![];
+        for (accumulator, BoundCall { call, .. }) in self.accumulators.iter().zip(plan.calls()) {
+            columns.extend(accumulator.state(groups).map_err(|error| error.of_call(call))?);
+        }
+        Ok(columns)
+    }
+
+    /// Adds states that states of the same plan gave: row `i` belongs to `groups[i]`.
+    pub(crate) fn merge_state(
+        &mut self,
+        plan: &GroupPlan,
+        mut columns: &[ArrayRef],
+        groups: &[u32],
+    ) -> Result<(), OperatorError> {
+        for (accumulator, BoundCall { call, .. }) in self.accumulators.iter_mut().zip(plan.calls()) {
+            let (state, rest) = columns.split_at(accumulator.state_fields().len());
+            accumulator.merge_state(state, groups).map_err(|error| error.of_call(call))?;
+            columns = rest;
+        }
+        Ok(())
     }
 }

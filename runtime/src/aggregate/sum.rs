@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, PrimitiveArray};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowNativeType, ArrowPrimitiveType, DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Field, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
@@ -53,7 +53,13 @@ struct Sums<S> {
 /// What the sums of one kind of value are kept in and become.
 trait SumKind: Send + 'static {
     /// Wide enough that a sum only overflows when its result does: the order of the rows cannot matter then.
-    type Sum: Copy + Default + Send;
+    type Sum: ArrowNativeType;
+
+    /// What sums are kept as in state tables: the same machine values, of type [`SumKind::state_type`].
+    type State: ArrowPrimitiveType<Native = Self::Sum>;
+
+    /// The type of a sum in state tables.
+    fn state_type(&self) -> DataType;
 
     /// Adds; false on overflow.
     fn add(sum: &mut Self::Sum, value: Self::Sum) -> bool;
@@ -69,7 +75,12 @@ struct IntegerResult;
 
 impl SumKind for IntegerResult {
     type Sum = i128;
+    type State = Decimal128Type;
     const OVERFLOW: &'static str = "integer overflow";
+
+    fn state_type(&self) -> DataType {
+        DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0)
+    }
 
     #[inline]
     fn add(sum: &mut i128, value: i128) -> bool {
@@ -92,7 +103,12 @@ struct FloatResult;
 
 impl SumKind for FloatResult {
     type Sum = f64;
+    type State = Float64Type;
     const OVERFLOW: &'static str = "float overflow";
+
+    fn state_type(&self) -> DataType {
+        DataType::Float64
+    }
 
     #[inline]
     fn add(sum: &mut f64, value: f64) -> bool {
@@ -112,7 +128,12 @@ struct DecimalResult {
 
 impl SumKind for DecimalResult {
     type Sum = i128;
+    type State = Decimal128Type;
     const OVERFLOW: &'static str = "decimal overflow";
+
+    fn state_type(&self) -> DataType {
+        DataType::Decimal128(DECIMAL128_MAX_PRECISION, self.scale)
+    }
 
     #[inline]
     fn add(sum: &mut i128, value: i128) -> bool {
@@ -173,6 +194,28 @@ where
             let group = *group as usize;
             self.sums.is_some[group].then(|| self.sums.sums[group])
         }))
+    }
+
+    fn state_fields(&self) -> Vec<Field> {
+        vec![Field::new("sum", self.kind.state_type(), true)]
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        let sum = |group: &u32| self.sums.is_some[*group as usize].then(|| self.sums.sums[*group as usize]);
+        let sums: PrimitiveArray<K::State> = groups.iter().map(sum).collect();
+        Ok(vec![Arc::new(sums.with_data_type(self.kind.state_type()))])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let mut fits = true;
+        for (sum, group) in state[0].as_primitive::<K::State>().iter().zip(groups) {
+            if let Some(sum) = sum {
+                let group = *group as usize;
+                fits &= K::add(&mut self.sums.sums[group], sum);
+                self.sums.is_some[group] = true;
+            }
+        }
+        overflow_unless::<K>(fits)
     }
 }
 

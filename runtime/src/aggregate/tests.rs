@@ -77,6 +77,14 @@ fn check(call: AggregateCall, column: impl Array + 'static, groups: &[u32], expe
     reversed.reverse();
     assert_eq!(reversed, expected, "merged {:?}", call.function);
 
+    let mut restored = create(3);
+    let state = merged.state(&[2, 1, 0]).unwrap();
+    let types: Vec<&DataType> = state.iter().map(|column| column.data_type()).collect();
+    let fields = merged.state_fields();
+    assert_eq!(types, fields.iter().map(Field::data_type).collect::<Vec<_>>(), "{:?}", call.function);
+    restored.merge_state(&state, &[0, 1, 2]).unwrap();
+    assert_eq!(evaluate(&call, restored.as_ref(), 3).unwrap(), expected, "restored {:?}", call.function);
+
     merged.resize(0);
     merged.resize(3);
     let fresh = create(3);
@@ -286,15 +294,18 @@ proptest! {
             };
             let mut whole = create();
             count(whole.as_mut(), &column, &groups, &all);
-            let mut merged = create();
+            let (mut merged, mut restored) = (create(), create());
             for part in 0..3 {
                 let mut state = create();
                 let of_part: Vec<u32> = all.iter().copied().filter(|row| rows[*row as usize].2 == part).collect();
                 of_part.chunks(batch).for_each(|rows| count(state.as_mut(), &column, &groups, rows));
                 merged.merge(state.as_ref(), &[0, 1, 2, 3], &[0, 1, 2, 3]).unwrap();
+                restored.merge_state(&state.state(&[3, 1]).unwrap(), &[3, 1]).unwrap();
+                restored.merge_state(&state.state(&[0, 2]).unwrap(), &[0, 2]).unwrap();
             }
             let expected = evaluate(&call, whole.as_ref(), 4).unwrap();
-            prop_assert_eq!(evaluate(&call, merged.as_ref(), 4).unwrap(), expected, "{:?}", call);
+            prop_assert_eq!(&evaluate(&call, merged.as_ref(), 4).unwrap(), &expected, "{:?}", call);
+            prop_assert_eq!(&evaluate(&call, restored.as_ref(), 4).unwrap(), &expected, "restored {:?}", call);
         }
     }
 }

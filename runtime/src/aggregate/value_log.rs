@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArray, UInt32Array, UInt64Array, new_empty_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Fields, UInt64Type};
 use arrow::error::ArrowError;
 use tidemark_state::key_table::KeyTable;
 
 use super::distinct::first_occurrences;
+use super::state_lists::{elements_of, list_column};
 use super::{AggregateError, Arrival};
 
 /// Chunks are joined with their neighbours up to this many values.
@@ -34,12 +35,6 @@ struct Entry {
     /// The next entry of the group's list.
     next: u32,
     arrival: u64,
-}
-
-/// Entries of some lists, one list after the other, each in arrival order, and where each list ends.
-struct Positions {
-    order: Vec<u32>,
-    list_ends: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -122,7 +117,7 @@ impl ValueLog {
 
     /// Adds list `from[i]` of `other` to that of group `to[i]`.
     pub(super) fn merge(&mut self, other: &ValueLog, from: &[u32], to: &[u32]) -> Result<(), AggregateError> {
-        let Positions { order, list_ends } = other.positions(from);
+        let (order, list_ends) = other.positions(from);
         if order.is_empty() {
             return Ok(());
         }
@@ -134,24 +129,51 @@ impl ValueLog {
 
     /// The values of the groups' lists, one list after the other, each in arrival order, and where each list ends.
     pub(super) fn lists(&self, groups: &[u32]) -> Result<(ArrayRef, Vec<usize>), ArrowError> {
-        let Positions { order, list_ends } = self.positions(groups);
-        Ok((self.values_at(&order)?, list_ends))
+        let (positions, list_ends) = self.positions(groups);
+        Ok((self.values_at(&positions)?, list_ends))
     }
 
-    fn positions(&self, groups: &[u32]) -> Positions {
-        let mut order: Vec<u32> = Vec::new();
+    /// The column of [`ValueLog::state`]: the values of a list, each with its arrival, in the order of arrival.
+    pub(super) fn state_fields(&self) -> Vec<Field> {
+        let element = Field::new_list_field(DataType::Struct(self.element_fields()), false);
+        vec![Field::new("values", DataType::List(Arc::new(element)), false)]
+    }
+
+    fn element_fields(&self) -> Fields {
+        let value = Field::new("value", self.data_type.clone(), true);
+        vec![value, Field::new("arrival", DataType::UInt64, false)].into()
+    }
+
+    pub(super) fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, ArrowError> {
+        let (positions, ends) = self.positions(groups);
+        let arrivals = positions.iter().map(|position| self.entries[*position as usize].arrival);
+        let arrivals = Arc::new(UInt64Array::from_iter_values(arrivals));
+        let elements = StructArray::try_new(self.element_fields(), vec![self.values_at(&positions)?, arrivals], None)?;
+        Ok(vec![list_column(Arc::new(elements), &ends)?])
+    }
+
+    pub(super) fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let (elements, groups) = elements_of(&state[0], groups);
+        let elements = elements.as_struct();
+        let arrivals = elements.column(1).as_primitive::<UInt64Type>().values();
+        self.append(elements.column(0), &groups, Arrival::Numbered(arrivals), None)
+    }
+
+    /// The entries of the groups' lists, one list after the other, each in arrival order, and where each list ends.
+    fn positions(&self, groups: &[u32]) -> (Vec<u32>, Vec<usize>) {
+        let mut positions: Vec<u32> = Vec::new();
         let mut list_ends = Vec::with_capacity(groups.len());
         for group in groups {
-            let start = order.len();
+            let start = positions.len();
             let mut next = self.lists[*group as usize].first;
             while next != NONE {
-                order.push(next);
+                positions.push(next);
                 next = self.entries[next as usize].next;
             }
-            order[start..].sort_by_key(|position| self.entries[*position as usize].arrival);
-            list_ends.push(order.len());
+            positions[start..].sort_by_key(|position| self.entries[*position as usize].arrival);
+            list_ends.push(positions.len());
         }
-        Positions { order, list_ends }
+        (positions, list_ends)
     }
 
     fn values_at(&self, positions: &[u32]) -> Result<ArrayRef, ArrowError> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::compute;
-use arrow::datatypes::{DataType, Float64Type};
+use arrow::datatypes::{DataType, Field, Float64Type};
 
 use super::{Accumulator, AggregateError, AggregateRows, same_kind};
 
@@ -92,5 +92,25 @@ impl Accumulator for Variance {
         };
         let results: Float64Array = groups.iter().map(result).collect();
         Ok(Arc::new(results))
+    }
+    fn state_fields(&self) -> Vec<Field> {
+        ["count", "mean", "squares"].map(|name| Field::new(name, DataType::Float64, false)).to_vec()
+    }
+
+    fn state(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, AggregateError> {
+        let column = |number: fn(&Moments) -> f64| {
+            let numbers = groups.iter().map(|group| number(&self.moments[*group as usize]));
+            Arc::new(Float64Array::from_iter_values(numbers)) as ArrayRef
+        };
+        Ok(vec![column(|moments| moments.count), column(|moments| moments.mean), column(|moments| moments.squares)])
+    }
+
+    fn merge_state(&mut self, state: &[ArrayRef], groups: &[u32]) -> Result<(), AggregateError> {
+        let [count, mean, squares] = [0, 1, 2].map(|column| state[column].as_primitive::<Float64Type>().values());
+        for (row, group) in groups.iter().enumerate() {
+            let moments = Moments { count: count[row], mean: mean[row], squares: squares[row] };
+            self.moments[*group as usize].merge(&moments);
+        }
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidemark_planner::job_graph::{JobGraph, Vertex};
 use tidemark_planner::stream_plan::{NodeId, NodeKind, SinkNode, SourceNode, StreamNode};
+use tidemark_state::key_group::key_group_range;
 
 use super::JobOptions;
 use super::metrics::JobMetrics;
@@ -96,7 +97,7 @@ impl<'a> Deployer<'a> {
 
     fn operator_task(&mut self, subtask: Subtask) -> Result<Box<dyn Task>, RuntimeError> {
         let gate = InputGate::new(self.wiring.take_inputs(subtask.vertex.id, subtask.index));
-        let chain = self.chain(&subtask.vertex.chain)?;
+        let chain = self.chain(&subtask.vertex.chain, subtask)?;
         let outlet = self.outlet(subtask)?;
         let watermark = self.metrics.watermark(subtask.vertex.id);
         let clock = Arc::clone(&self.options.clock);
@@ -127,7 +128,7 @@ impl<'a> Deployer<'a> {
             opener: SplitOpener { source, metrics, waker: Waker::new(move || wake_up.bump()) },
             waiting: self.lanes(of_lane, splits, subtask)?,
             open: vec![],
-            chain: self.chain(of_subtask)?,
+            chain: self.chain(of_subtask, subtask)?,
             outlet: self.outlet(subtask)?,
             clock: Arc::clone(&self.options.clock),
             idle_timeout_ms,
@@ -147,7 +148,7 @@ impl<'a> Deployer<'a> {
         let lane = |splits| {
             let mut chain = Chain::default();
             for (node, metrics) in operators.iter().zip(&metrics) {
-                self.push_operator(&mut chain, *node, Arc::clone(metrics))?;
+                self.push_operator(&mut chain, *node, subtask, Arc::clone(metrics))?;
             }
             Ok(Lane::new(splits, chain))
         };
@@ -155,11 +156,11 @@ impl<'a> Deployer<'a> {
     }
 
     /// The operators among `nodes`: not sources and sinks.
-    fn chain(&mut self, nodes: &[NodeId]) -> Result<Chain, RuntimeError> {
+    fn chain(&mut self, nodes: &[NodeId], subtask: Subtask) -> Result<Chain, RuntimeError> {
         let mut chain = Chain::default();
         for node in nodes.iter().filter(|n| !matches!(self.graph.plan.node(**n).kind, NodeKind::Sink(_))) {
             let metrics = self.metrics.operator(&self.graph.plan, *node);
-            self.push_operator(&mut chain, *node, metrics)?;
+            self.push_operator(&mut chain, *node, subtask, metrics)?;
         }
         Ok(chain)
     }
@@ -168,9 +169,12 @@ impl<'a> Deployer<'a> {
         &self,
         chain: &mut Chain,
         node: NodeId,
+        subtask: Subtask,
         metrics: Arc<OperatorMetrics>,
     ) -> Result<(), RuntimeError> {
-        let ctx = OperatorContext { batch_size: self.options.batch_size, metrics };
+        let max_parallelism = self.graph.max_parallelism;
+        let key_groups = key_group_range(subtask.index, subtask.vertex.parallelism, max_parallelism);
+        let ctx = OperatorContext { batch_size: self.options.batch_size, metrics, max_parallelism, key_groups };
         chain.push(factory::create(&self.graph.plan, self.graph.plan.node(node))?, ctx)
     }
 

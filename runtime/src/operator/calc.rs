@@ -10,6 +10,7 @@
 
 mod hidden;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int8Array, NullArray, RecordBatch, RecordBatchOptions};
@@ -18,8 +19,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion_physical_expr::utils::collect_columns;
 use tidemark_planner::compiled_expr::CompiledExpr;
 use tidemark_planner::stream_plan::CalcNode;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
-use super::{Operator, Output};
+use super::state::EVENT_TIME;
+use super::{Operator, OperatorContext, Output};
 use crate::change_batch::{ChangeBatch, RowKind};
 use crate::element::Watermark;
 use crate::error::OperatorError;
@@ -36,6 +39,7 @@ pub struct Calc {
     is_read: Vec<bool>,
     output_schema: SchemaRef,
     watermark: Watermark,
+    key_groups: Range<u32>,
 }
 
 impl Calc {
@@ -55,6 +59,7 @@ impl Calc {
             is_read,
             output_schema: Arc::clone(output_schema),
             watermark: Watermark::MIN,
+            key_groups: 0..0,
         }
     }
 
@@ -94,6 +99,30 @@ impl Calc {
 }
 
 impl Operator for Calc {
+    fn open(&mut self, ctx: &OperatorContext) -> Result<(), OperatorError> {
+        self.key_groups = ctx.key_groups.clone();
+        Ok(())
+    }
+
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        self.hidden.show_watermark().then(|| EVENT_TIME.schema()).into_iter().collect()
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        let mut snapshot = OperatorSnapshot::default();
+        if self.hidden.show_watermark() {
+            snapshot.tables.push(EVENT_TIME.write(self.key_groups.clone().map(Some), [self.watermark.0])?);
+        }
+        Ok(snapshot)
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        if let Some([watermark]) = EVENT_TIME.read_largest(snapshot)? {
+            self.watermark = Watermark(watermark);
+        }
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,
@@ -109,7 +138,7 @@ impl Operator for Calc {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, _out: &mut Output) -> Result<Watermark, OperatorError> {
-        self.watermark = watermark;
+        self.watermark = self.watermark.max(watermark);
         Ok(watermark)
     }
 }

@@ -23,12 +23,12 @@ pub fn create(plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>,
         NodeKind::WatermarkAssigner(watermark) => Box::new(WatermarkAssigner::new(watermark)),
         NodeKind::Calc(calc) => Box::new(Calc::new(calc, &input.schema, &node.schema)),
         NodeKind::WindowTvf(tvf) if tvf.window.kind.is_session() => {
-            Box::new(SessionWindow::new(tvf, &input.schema, &node.schema)?)
+            Box::new(SessionWindow::of_node(tvf, &input.schema, &node.schema)?)
         }
         NodeKind::WindowTvf(tvf) => Box::new(WindowTvf::new(tvf, &node.schema)?),
         NodeKind::WindowAggregate(aggregate) => match &aggregate.window {
             WindowAssignment::Time(window) if window.kind.is_session() => {
-                Box::new(SessionAggregate::new(aggregate, window, &input.schema, &node.schema)?)
+                Box::new(SessionAggregate::of_node(aggregate, window, &input.schema, &node.schema)?)
             }
             _ => Box::new(WindowAggregate::new(aggregate, &input.schema, &node.schema)?),
         },

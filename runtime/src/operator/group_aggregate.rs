@@ -14,11 +14,14 @@ use arrow::compute::{self, SortOptions};
 use arrow::datatypes::SchemaRef;
 use std::cmp::Ordering;
 use tidemark_planner::stream_plan::GroupAggregateNode;
+use tidemark_state::key_group::MAX_PARALLELISM_DEFAULT;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use super::{Operator, OperatorContext, Output};
 use crate::aggregate::Arrival;
 use crate::aggregate::group_output::GroupOutput;
 use crate::aggregate::group_sets::{GroupSet, GroupSets};
+use crate::aggregate::group_state::GroupState;
 use crate::aggregate::group_table::{GroupRows, GroupTable};
 use crate::change_batch::{ChangeBatch, RowKind};
 use crate::error::OperatorError;
@@ -32,11 +35,13 @@ pub struct GroupAggregate {
     inputs: Vec<usize>,
     next_row: u64,
     batch_size: usize,
+    max_parallelism: u32,
 }
 
 /// The groups of one grouping set.
 struct SetTable {
     groups: GroupTable,
+    state: GroupState<0>,
     /// By group: the number of the last batch that touched it.
     touched_in: Vec<u64>,
     batches: u64,
@@ -51,16 +56,50 @@ impl GroupAggregate {
     ) -> Result<Self, OperatorError> {
         let (sets, inputs) = GroupSets::project(&node.keys, &node.grouping_sets, &node.aggregates, input_schema)?;
         let has_grouping_id = output_schema.fields().len() > node.keys.len() + node.aggregates.len();
-        let tables = sets.create_tables()?;
-        let tables = tables.into_iter().map(|groups| SetTable { groups, touched_in: Vec::new(), batches: 0 }).collect();
+        let create = |(index, set): (usize, &GroupSet)| {
+            let name = sets.state_name("groups", index);
+            let (groups, state) = (set.plan.create_table()?, GroupState::new(name, [], set)?);
+            Ok(SetTable { groups, state, touched_in: Vec::new(), batches: 0 })
+        };
+        let tables = sets.sets.iter().enumerate().map(create).collect::<Result<_, OperatorError>>()?;
         let output = GroupOutput::new(output_schema, has_grouping_id);
-        Ok(Self { sets, tables, output, inputs, next_row: 0, batch_size: usize::MAX })
+        Ok(Self {
+            sets,
+            tables,
+            output,
+            inputs,
+            next_row: 0,
+            batch_size: usize::MAX,
+            max_parallelism: MAX_PARALLELISM_DEFAULT,
+        })
     }
 }
 
 impl Operator for GroupAggregate {
     fn open(&mut self, ctx: &OperatorContext) -> Result<(), OperatorError> {
         self.batch_size = ctx.batch_size.max(1);
+        self.max_parallelism = ctx.max_parallelism;
+        Ok(())
+    }
+
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        self.tables.iter().map(|table| table.state.table().clone()).collect()
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        let write = |(set, table): (&GroupSet, &SetTable)| {
+            table.state.write([([], &table.groups)].into_iter(), &set.plan, self.next_row, self.max_parallelism)
+        };
+        let tables = self.sets.sets.iter().zip(&self.tables).map(write).collect::<Result<_, _>>()?;
+        Ok(OperatorSnapshot { tables })
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        for (set, SetTable { groups, state, .. }) in self.sets.sets.iter().zip(&mut self.tables) {
+            let restore =
+                |[]: [i64; 0], columns: &[ArrayRef], rows: usize| groups.merge_state(&set.plan, columns, rows);
+            self.next_row = state.read(snapshot, restore)?.max(self.next_row);
+        }
         Ok(())
     }
 
@@ -191,5 +230,7 @@ fn emit_in_batches(changes: &ChangeBatch, batch_size: usize, out: &mut Output) {
     }
 }
 
+#[cfg(test)]
+mod restore_tests;
 #[cfg(test)]
 mod tests;

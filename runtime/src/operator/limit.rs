@@ -1,8 +1,13 @@
 //! `OFFSET … FETCH` over rows that are only ever added.
 
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
+
+use super::state::NumberTable;
 use super::{Operator, Output};
 use crate::change_batch::ChangeBatch;
 use crate::error::OperatorError;
+
+const POSITION: NumberTable<1> = NumberTable { name: "position", columns: ["rows"] };
 
 /// Skips the first rows, then passes on so many.
 #[derive(Debug)]
@@ -18,6 +23,21 @@ impl Limit {
 }
 
 impl Operator for Limit {
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![POSITION.schema()]
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        Ok(OperatorSnapshot { tables: vec![POSITION.write([None], [self.window.position()])?] })
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        if let Some([position]) = POSITION.read_largest(snapshot)? {
+            self.window.go_to(position);
+        }
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,
@@ -37,37 +57,49 @@ impl Operator for Limit {
 /// Which rows of a sequence are wanted: so many after skipping some.
 #[derive(Clone, Copy, Debug)]
 pub struct RowWindow {
-    to_skip: u64,
-    to_emit: u64,
+    /// The first row that is wanted, and the first behind it that is not.
+    start: u64,
+    end: u64,
+    /// The next row.
+    next: u64,
 }
 
 impl RowWindow {
     /// Skips `offset` rows, then wants `fetch`; none means all.
     pub fn new(offset: u64, fetch: Option<u64>) -> Self {
-        Self { to_skip: offset, to_emit: fetch.unwrap_or(u64::MAX) }
+        Self { start: offset, end: offset.saturating_add(fetch.unwrap_or(u64::MAX)), next: 0 }
     }
 
     /// Has every wanted row been seen?
     pub fn is_full(&self) -> bool {
-        self.to_emit == 0
+        self.next.max(self.start) >= self.end
     }
 
     /// Rows from the start of the sequence that can matter.
     pub fn reach(&self) -> u64 {
-        self.to_skip.saturating_add(self.to_emit)
+        self.end
+    }
+
+    /// How many rows have been seen, for [`RowWindow::go_to`].
+    pub fn position(&self) -> i64 {
+        i64::try_from(self.next).unwrap_or(i64::MAX)
+    }
+
+    /// Goes on behind that many rows.
+    pub fn go_to(&mut self, position: i64) {
+        self.next = u64::try_from(position).unwrap_or(0);
     }
 
     /// The wanted rows of the next `batch`.
     pub fn cut(&mut self, batch: ChangeBatch) -> ChangeBatch {
         let rows = batch.num_rows() as u64;
-        let skipped = rows.min(self.to_skip);
-        let emitted = (rows - skipped).min(self.to_emit);
-        self.to_skip -= skipped;
-        self.to_emit -= emitted;
-        if emitted == rows {
+        let skipped = self.start.saturating_sub(self.next).min(rows);
+        let wanted_end = self.end.saturating_sub(self.next).min(rows);
+        self.next = self.next.saturating_add(rows);
+        if skipped == 0 && wanted_end == rows {
             return batch;
         }
-        batch.slice(skipped as usize, emitted as usize)
+        batch.slice(skipped as usize, wanted_end.saturating_sub(skipped) as usize)
     }
 }
 

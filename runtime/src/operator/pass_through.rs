@@ -3,6 +3,8 @@
 //! What the two mean lies around them: the input gate mixes the inputs of a union, and the last exchange of a
 //! collecting query leads to the caller.
 
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
+
 use super::{Operator, Output};
 use crate::change_batch::ChangeBatch;
 use crate::error::OperatorError;
@@ -12,6 +14,18 @@ use crate::error::OperatorError;
 pub struct PassThrough;
 
 impl Operator for PassThrough {
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![]
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        Ok(OperatorSnapshot::default())
+    }
+
+    fn restore(&mut self, _snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,

@@ -4,12 +4,14 @@
 //! SESSION 60 s    rows at 0 s, 30 s, 600 s    watermark 89.999 s    ->    [0, 90) closes with 2 rows
 //! ```
 //!
-//! [`aggregate::SessionAggregate`] gives a row a session, [`window::SessionWindow`] the session's rows. Both take rows
-//! through a [`SessionStream`], which knows the open sessions.
+//! [`aggregate::SessionAggregate`] gives a row a session, [`window::SessionWindow`] the session's rows. Both are a
+//! [`operator::SessionOperator`], which takes rows through a [`SessionStream`] that knows the open sessions.
 
 pub mod aggregate;
+pub mod operator;
 mod part_states;
 mod sessions;
+mod state;
 pub mod window;
 
 use std::sync::Arc;
@@ -30,7 +32,7 @@ use crate::window::late::LateRows;
 use crate::window::{MAX_TIME_MS, Zone, event_times, range_of};
 
 /// Rows on their way into sessions.
-struct SessionStream {
+pub(crate) struct SessionStream {
     /// The event time column; `None` for processing time.
     time_column: Option<usize>,
     zone: Zone,

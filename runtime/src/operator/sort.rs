@@ -5,6 +5,10 @@
 mod at_end;
 mod by_watermark;
 mod order;
+mod state;
 
 pub use at_end::{FoldInput, SortAtEnd};
 pub use by_watermark::SortByWatermark;
+
+#[cfg(test)]
+mod restore_tests;

@@ -17,7 +17,9 @@ use std::sync::atomic::Ordering;
 use arrow::array::{BooleanArray, Int64Array};
 use arrow::buffer::BooleanBuffer;
 use tidemark_planner::stream_plan::{NullRowtime, WatermarkNode};
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
+use super::state::NumberTable;
 use super::{Operator, OperatorContext, Output};
 use crate::change_batch::ChangeBatch;
 use crate::element::Watermark;
@@ -25,18 +27,23 @@ use crate::error::OperatorError;
 use crate::event_time::EventTimes;
 use crate::metrics::OperatorMetrics;
 
+/// One row: the state belongs to a split, which whoever keeps it knows.
+const WATERMARK: NumberTable<1> = NumberTable { name: "watermark", columns: ["watermark"] };
+
 /// Evaluates a [`WatermarkNode`] for one split.
 #[derive(Debug)]
 pub struct WatermarkAssigner {
     node: WatermarkNode,
     watermark: i64,
+    /// The last watermark that it has told.
+    told: i64,
     metrics: Option<Arc<OperatorMetrics>>,
 }
 
 impl WatermarkAssigner {
     /// Knows nothing yet.
     pub fn new(node: &WatermarkNode) -> Self {
-        Self { node: node.clone(), watermark: Watermark::MIN.0, metrics: None }
+        Self { node: node.clone(), watermark: Watermark::MIN.0, told: Watermark::MIN.0, metrics: None }
     }
 
     /// Rows that have an event time, with their event times.
@@ -69,6 +76,21 @@ impl Operator for WatermarkAssigner {
         Ok(())
     }
 
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![WATERMARK.schema()]
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        Ok(OperatorSnapshot { tables: vec![WATERMARK.write([None], [self.watermark])?] })
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        if let Some([watermark]) = WATERMARK.read_largest(snapshot)? {
+            self.watermark = watermark;
+        }
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,
@@ -92,7 +114,8 @@ impl Operator for WatermarkAssigner {
             self.record_delay(times.ms[row], self.watermark);
         }
         out.emit(batch);
-        if self.watermark > before {
+        if self.watermark > self.told {
+            self.told = self.watermark;
             out.advance_watermark(Watermark(self.watermark));
         }
         Ok(())

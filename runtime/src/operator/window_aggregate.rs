@@ -16,10 +16,12 @@ use arrow::compute;
 use arrow::datatypes::SchemaRef;
 use std::sync::atomic::Ordering;
 use tidemark_planner::stream_plan::WindowAggregateNode;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use self::assign::{Assigner, Run};
 use self::emit::WindowEmitter;
 use self::slices::Slices;
+use self::state::SliceState;
 use super::{Operator, OperatorContext, Output};
 use crate::aggregate::Arrival;
 use crate::aggregate::group_sets::GroupSets;
@@ -32,6 +34,7 @@ use crate::window::late::LateRows;
 mod assign;
 mod emit;
 mod slices;
+mod state;
 
 /// Stretches of rows in one slice are aggregated where they lie when they are at least this long on average;
 /// shorter ones are first gathered by slice.
@@ -49,6 +52,7 @@ pub struct WindowAggregate {
     /// Number of the next row to arrive.
     next_row: u64,
     runs: Vec<Run>,
+    state: SliceState,
     context: Option<OperatorContext>,
 }
 
@@ -64,6 +68,7 @@ impl WindowAggregate {
         let columns = node.keys.len() + node.aggregates.len() + node.window_columns.len();
         let has_grouping_id = output_schema.fields().len() > columns;
         let emitter = WindowEmitter::new(output_schema, has_grouping_id, &node.window_columns, assigner.zone().clone());
+        let state = SliceState::new(&node.window, input_schema, &sets)?;
         let slices = Slices::new(assigner.shared_windows(), sets);
         Ok(Self {
             assigner,
@@ -73,6 +78,7 @@ impl WindowAggregate {
             watermark: i64::MIN,
             next_row: 0,
             runs: Vec::new(),
+            state,
             context: None,
         })
     }
@@ -153,6 +159,19 @@ impl Operator for WindowAggregate {
         Ok(())
     }
 
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        self.state.tables()
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        self.state.write(&self.slices, self.watermark, self.next_row, self.context())
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        (self.watermark, self.next_row) = self.state.read(snapshot, &mut self.slices)?;
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,
@@ -198,5 +217,7 @@ impl Operator for WindowAggregate {
 
 #[cfg(test)]
 mod model_tests;
+#[cfg(test)]
+mod restore_tests;
 #[cfg(test)]
 pub(crate) mod tests;

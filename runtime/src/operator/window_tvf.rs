@@ -13,6 +13,7 @@ use arrow::array::{Array, ArrayRef, RecordBatch, TimestampMillisecondArray, UInt
 use arrow::compute;
 use arrow::datatypes::{DataType, SchemaRef};
 use tidemark_planner::stream_plan::WindowTvfNode;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use super::{Operator, OperatorContext, Output};
 use crate::aggregate::group_table::of_type;
@@ -102,6 +103,18 @@ impl WindowTvf {
 impl Operator for WindowTvf {
     fn open(&mut self, ctx: &OperatorContext) -> Result<(), OperatorError> {
         self.context = Some(ctx.clone());
+        Ok(())
+    }
+
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![]
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        Ok(OperatorSnapshot::default())
+    }
+
+    fn restore(&mut self, _snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
         Ok(())
     }
 

@@ -25,6 +25,20 @@ fn check(old: &[OperatorFingerprint], new: &[OperatorFingerprint], expected: &[(
 }
 
 #[test]
+fn tables_alone_make_the_same_fingerprint_as_their_rows() {
+    let state = small_state();
+    let schema_of = |table: &TableSnapshot| StateTableSchema {
+        name: table.name.clone(),
+        version: table.version,
+        schema: table.schema.clone(),
+    };
+    let tables: Vec<StateTableSchema> = state.tables.iter().map(schema_of).collect();
+    assert_eq!(OperatorFingerprint::of_tables("a", "agg", &tables), OperatorFingerprint::new("a", "agg", &state));
+    let again = tables.iter().zip(&state.tables).map(|(schema, table)| schema.with_entries(table.entries.clone()));
+    assert_eq!(again.collect::<Vec<_>>(), state.tables);
+}
+
+#[test]
 fn identical_added_removed() {
     let join = operator("join-2", "join", &[("left", 1, &["key utf8"])]);
     check(&[], &[], &[]);

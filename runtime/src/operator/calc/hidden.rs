@@ -33,6 +33,11 @@ impl HiddenColumns {
         &self.schema
     }
 
+    /// Do the columns show the watermark?
+    pub fn show_watermark(&self) -> bool {
+        self.columns.contains(&HiddenColumn::RowWatermark)
+    }
+
     /// Appends the columns to `rows`; `watermark` is the one that rows without their own have met.
     pub fn append(&self, rows: ChangeBatch, now_ms: i64, watermark: Watermark) -> Result<ChangeBatch, ArrowError> {
         if self.columns.is_empty() {

@@ -31,7 +31,7 @@ fn operator(node: &GroupAggregateNode, batch_size: usize) -> GroupAggregate {
     fields.extend(node.aggregates.iter().map(|call| call.field.as_ref().clone()));
     let mut operator = GroupAggregate::new(node, &input_schema(), &Arc::new(Schema::new(fields))).unwrap();
     let metrics = Arc::new(OperatorMetrics::new("group-aggregate-1"));
-    operator.open(&OperatorContext { batch_size, metrics }).unwrap();
+    operator.open(&OperatorContext::single(batch_size, metrics)).unwrap();
     operator
 }
 

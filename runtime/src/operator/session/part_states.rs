@@ -4,6 +4,7 @@ use crate::aggregate::group_table::{GroupPlan, GroupRows};
 use crate::aggregate::states::AggregateStates;
 use crate::error::OperatorError;
 use arrow::array::ArrayRef;
+use arrow::datatypes::Field;
 
 use super::sessions::{Closed, Sessions};
 
@@ -60,6 +61,27 @@ impl PartStates {
         self.states.merge(&self.plan, &self.spare, &all, to)?;
         self.spare.resize(0);
         Ok(())
+    }
+
+    /// The columns of [`PartStates::state`].
+    pub(super) fn state_fields(&self) -> Vec<Field> {
+        self.states.state_fields(&self.plan)
+    }
+
+    /// The states of these parts, a row each.
+    pub(super) fn state(&self, parts: &[u32]) -> Result<Vec<ArrayRef>, OperatorError> {
+        self.states.state(&self.plan, parts)
+    }
+
+    /// Takes up states of these parts.
+    pub(super) fn restore(
+        &mut self,
+        sessions: &Sessions,
+        columns: &[ArrayRef],
+        parts: &[u32],
+    ) -> Result<(), OperatorError> {
+        self.states.resize(sessions.part_count());
+        self.states.merge_state(&self.plan, columns, parts)
     }
 
     /// Lets go of what closed sessions have left.

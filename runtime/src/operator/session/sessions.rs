@@ -82,6 +82,25 @@ pub(super) struct Closed {
     pub(super) parts: Vec<u32>,
 }
 
+/// A session's hull.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// In the order in which sessions were begun.
+    pub(super) number: u64,
+}
+
+/// A part of an open session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenPart {
+    pub(super) key: u32,
+    pub(super) session: Interval,
+    pub(super) part: u32,
+    /// Which of the session's parts it is, from 0.
+    pub(super) place: u32,
+}
+
 impl Sessions {
     /// Of keys of these types.
     pub(super) fn new(gap_ms: i64, key_types: Vec<DataType>) -> Result<Self, OperatorError> {
@@ -284,6 +303,52 @@ impl Sessions {
     pub(super) fn keys_of(&self, closed: &[Closed]) -> Result<Vec<ArrayRef>, OperatorError> {
         let ids: Vec<u32> = closed.iter().map(|session| session.key).collect();
         Ok(self.keys.keys(&ids)?)
+    }
+
+    /// The types of the key columns.
+    pub(super) fn key_types(&self) -> &[DataType] {
+        self.keys.types()
+    }
+
+    /// The key columns of these keys.
+    pub(super) fn keys_at(&self, keys: Vec<u32>) -> Result<Vec<ArrayRef>, OperatorError> {
+        Ok(self.keys.keys(&keys)?)
+    }
+
+    /// All parts, session by session in the order in which these were begun.
+    pub(super) fn open_parts(&self) -> Vec<OpenPart> {
+        let mut open: Vec<&Session> = self.due.iter().map(|(_, _, slot)| &self.slots[*slot as usize]).collect();
+        open.sort_by_key(|session| session.number);
+        let parts_of = |session: &Session| {
+            let Session { key, start, end, number, .. } = *session;
+            let parts = session.parts.clone().into_iter().zip(0..);
+            parts.map(move |(part, place)| OpenPart { key, session: Interval { start, end, number }, part, place })
+        };
+        open.into_iter().flat_map(parts_of).collect()
+    }
+
+    /// Takes up sessions of which each row is a part; the flag tells the first of a session. Returns the rows' parts.
+    /// There must be no sessions yet.
+    pub(super) fn restore(&mut self, keys: &[ArrayRef], rows: &[(Interval, bool)]) -> Result<Vec<u32>, OperatorError> {
+        let mut key_ids = vec![];
+        self.keys.intern(keys, rows.len(), &mut key_ids)?;
+        self.by_key.resize_with(self.keys.len(), Vec::new);
+        let mut parts = Vec::with_capacity(rows.len());
+        for (key, (session, is_first)) in key_ids.into_iter().zip(rows) {
+            let part = if *is_first {
+                let of_key = &self.by_key[key as usize];
+                let place = of_key.partition_point(|slot| self.slots[*slot as usize].end <= session.end);
+                self.begin(key, session.start, session.end, place)
+            } else {
+                let part = self.parts.add();
+                let last = self.slots.last_mut().expect("a part that is not the first comes behind the first");
+                last.parts.push(part);
+                part
+            };
+            parts.push(part);
+        }
+        self.note_ends();
+        Ok(parts)
     }
 
     /// Gives up keys without sessions when there are many.

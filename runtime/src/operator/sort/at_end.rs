@@ -9,8 +9,10 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use tidemark_planner::stream_plan::SortNode;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use super::order::{RowOrder, RowRef, emit_rows};
+use super::state::RowState;
 use crate::change_batch::ChangeBatch;
 use crate::error::OperatorError;
 use crate::operator::limit::RowWindow;
@@ -38,6 +40,7 @@ pub struct SortAtEnd {
     fold: FoldInput,
     batches: Vec<ChangeBatch>,
     rows: u64,
+    state: RowState,
     batch_size: usize,
 }
 
@@ -50,6 +53,7 @@ impl SortAtEnd {
             fold,
             batches: Vec::new(),
             rows: 0,
+            state: RowState::new(schema),
             batch_size: usize::MAX,
         })
     }
@@ -90,6 +94,24 @@ impl SortAtEnd {
 impl Operator for SortAtEnd {
     fn open(&mut self, ctx: &OperatorContext) -> Result<(), OperatorError> {
         self.batch_size = ctx.batch_size;
+        Ok(())
+    }
+
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![self.state.table().clone()]
+    }
+
+    /// Keeps the relation as it is now: what was taken back is not needed again.
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        let batches: Vec<_> = self.batches.iter().map(|b| &b.batch).collect();
+        Ok(OperatorSnapshot { tables: vec![self.state.write(&batches, &self.final_rows()?)?] })
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        for rows in self.state.read(snapshot)? {
+            self.rows += rows.num_rows() as u64;
+            self.batches.push(ChangeBatch::insert_only(rows.clone()));
+        }
         Ok(())
     }
 
@@ -166,7 +188,7 @@ mod tests {
         let node = SortNode { keys: keys.to_vec(), by_watermark: false, offset, fetch };
         let mut sort = SortAtEnd::new(&node, fold, &event_schema()).unwrap();
         let metrics = Arc::new(OperatorMetrics::new("sort-1"));
-        sort.open(&OperatorContext { batch_size: 3, metrics }).unwrap();
+        sort.open(&OperatorContext::single(3, metrics)).unwrap();
         sort
     }
 

@@ -15,15 +15,20 @@ use std::sync::atomic::Ordering;
 use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use tidemark_planner::stream_plan::SortNode;
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
-use super::order::{RowOrder, emit_rows};
+use super::order::{RowOrder, RowRef, emit_rows};
+use super::state::RowState;
 use crate::change_batch::ChangeBatch;
 use crate::element::Watermark;
 use crate::error::OperatorError;
 use crate::event_time::EventTimes;
 use crate::metrics::OperatorMetrics;
 use crate::operator::limit::RowWindow;
+use crate::operator::state::NumberTable;
 use crate::operator::{Operator, OperatorContext, Output};
+
+const PROGRESS: NumberTable<2> = NumberTable { name: "progress", columns: ["watermark", "emitted"] };
 
 /// Sorts by an ascending time attribute first.
 #[derive(Debug)]
@@ -31,6 +36,7 @@ pub struct SortByWatermark {
     time_column: usize,
     order: RowOrder,
     window: RowWindow,
+    state: RowState,
     watermark: Watermark,
     batches: BTreeMap<u64, Buffered>,
     next_batch: u64,
@@ -54,6 +60,7 @@ impl SortByWatermark {
             time_column: node.keys.first().map_or(0, |k| k.column),
             order: RowOrder::new(&node.keys, schema)?,
             window: RowWindow::new(node.offset, node.fetch),
+            state: RowState::new(schema),
             watermark: Watermark::MIN,
             batches: BTreeMap::new(),
             next_batch: 0,
@@ -90,15 +97,33 @@ impl SortByWatermark {
         reached
     }
 
-    fn emit(&mut self, reached: &[(u64, usize)], out: &mut Output) -> Result<(), OperatorError> {
-        let mut ids: Vec<u64> = reached.iter().map(|(batch, _)| *batch).collect();
+    /// Lets these rows of a batch wait; they come with their event times.
+    fn buffer(&mut self, rows: RecordBatch, waiting: Vec<(i64, usize)>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let id = self.next_batch;
+        self.next_batch += 1;
+        self.batches.insert(id, Buffered { rows, waiting: waiting.len() });
+        self.waiting.extend(waiting.into_iter().map(|(time, row)| Reverse((time, id, row))));
+    }
+
+    /// The batches of waiting rows, and where in them the rows are.
+    fn refs(&self, waiting: &[(u64, usize)]) -> (Vec<&RecordBatch>, Vec<RowRef>) {
+        let mut ids: Vec<u64> = waiting.iter().map(|(batch, _)| *batch).collect();
         ids.sort_unstable();
         ids.dedup();
-        let batches: Vec<_> = ids.iter().filter_map(|id| self.batches.get(id).map(|b| &b.rows)).collect();
+        let batches = ids.iter().filter_map(|id| self.batches.get(id).map(|b| &b.rows)).collect();
         let place = |id: &u64| ids.partition_point(|other| other < id);
-        let mut rows: Vec<_> = reached.iter().map(|(batch, row)| (place(batch), *row)).collect();
+        (batches, waiting.iter().map(|(batch, row)| (place(batch), *row)).collect())
+    }
+
+    fn emit(&mut self, reached: &[(u64, usize)], out: &mut Output) -> Result<(), OperatorError> {
+        let (batches, mut rows) = self.refs(reached);
         self.order.sort(&batches, &mut rows)?;
-        emit_rows(&batches, &rows, self.batch_size, &mut self.window, out)?;
+        let mut window = self.window;
+        emit_rows(&batches, &rows, self.batch_size, &mut window, out)?;
+        self.window = window;
         for (batch, _) in reached {
             if let Some(buffered) = self.batches.get_mut(batch) {
                 buffered.waiting -= 1;
@@ -118,6 +143,31 @@ impl Operator for SortByWatermark {
         Ok(())
     }
 
+    fn state_tables(&self) -> Vec<StateTableSchema> {
+        vec![self.state.table().clone(), PROGRESS.schema()]
+    }
+
+    fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+        let mut waiting: Vec<_> = self.waiting.iter().map(|Reverse((_, batch, row))| (*batch, *row)).collect();
+        waiting.sort_unstable();
+        let (batches, rows) = self.refs(&waiting);
+        let progress = PROGRESS.write([None], [self.watermark.0, self.window.position()])?;
+        Ok(OperatorSnapshot { tables: vec![self.state.write(&batches, &rows)?, progress] })
+    }
+
+    fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError> {
+        for rows in self.state.read(snapshot)? {
+            let times = EventTimes::of(rows.column(self.time_column))?;
+            let waiting = (0..rows.num_rows()).filter_map(|row| times.get(row).map(|time| (time, row)));
+            self.buffer(rows.clone(), waiting.collect());
+        }
+        if let Some([watermark, position]) = PROGRESS.read_largest(snapshot)? {
+            self.watermark = Watermark(watermark);
+            self.window.go_to(position);
+        }
+        Ok(())
+    }
+
     fn process(
         &mut self,
         _input: usize,
@@ -127,8 +177,7 @@ impl Operator for SortByWatermark {
     ) -> Result<(), OperatorError> {
         let times = EventTimes::of(batch.batch.column(self.time_column))?;
         let met = |row: usize| batch.row_watermarks.as_ref().map_or(i64::MIN, |w: &Int64Array| w.value(row));
-        let id = self.next_batch;
-        let mut waiting = 0;
+        let mut waiting = Vec::new();
         for row in 0..batch.num_rows() {
             let Some(time) = times.get(row) else {
                 self.count_null();
@@ -138,19 +187,15 @@ impl Operator for SortByWatermark {
             if watermark != i64::MIN && time <= watermark {
                 self.count_late(time, watermark);
             } else {
-                self.waiting.push(Reverse((time, id, row)));
-                waiting += 1;
+                waiting.push((time, row));
             }
         }
-        if waiting > 0 {
-            self.next_batch += 1;
-            self.batches.insert(id, Buffered { rows: batch.batch, waiting });
-        }
+        self.buffer(batch.batch, waiting);
         Ok(())
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<Watermark, OperatorError> {
-        self.watermark = watermark;
+        self.watermark = self.watermark.max(watermark);
         let reached = self.reached(watermark);
         if !reached.is_empty() {
             self.emit(&reached, out)?;
@@ -175,7 +220,7 @@ mod tests {
         let node = SortNode { keys: keys.collect(), by_watermark: true, offset, fetch };
         let mut sort = SortByWatermark::new(&node, &event_schema()).unwrap();
         let metrics = Arc::new(OperatorMetrics::new("sort-1"));
-        sort.open(&OperatorContext { batch_size: 2, metrics }).unwrap();
+        sort.open(&OperatorContext::single(2, metrics)).unwrap();
         sort
     }
 

@@ -28,7 +28,7 @@ fn delayed() -> WatermarkNode {
 fn open(node: WatermarkNode) -> (WatermarkAssigner, Arc<OperatorMetrics>) {
     let metrics = Arc::new(OperatorMetrics::new("watermark-1"));
     let mut assigner = WatermarkAssigner::new(&node);
-    let ctx = OperatorContext { batch_size: 10, metrics: Arc::clone(&metrics) };
+    let ctx = OperatorContext::single(10, Arc::clone(&metrics));
     assigner.open(&ctx).unwrap();
     (assigner, metrics)
 }

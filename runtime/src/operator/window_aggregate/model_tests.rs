@@ -11,7 +11,7 @@ use super::tests::{Pipeline, Row, aggregate, by_time, count_star, node};
 
 const KEYS: [Option<&str>; 4] = [Some("a"), Some("b"), Some("a key of more than sixteen bytes"), None];
 
-fn calls() -> Vec<AggregateCall> {
+pub(super) fn calls() -> Vec<AggregateCall> {
     use AggregateFunction::*;
     let list_agg = ListAgg { separator: ",".into() };
     vec![
@@ -105,7 +105,7 @@ fn run(kind: WindowKind, rows: &[Row], delay_ms: i64, batch: usize) -> (Vec<Stri
     (pipeline.rows, late)
 }
 
-fn any_kind() -> impl Strategy<Value = WindowKind> {
+pub(super) fn any_kind() -> impl Strategy<Value = WindowKind> {
     let length = 1i64..6;
     prop_oneof![
         (1i64..12, -7i64..7).prop_map(|(size_ms, offset_ms)| WindowKind::Tumble { size_ms, offset_ms }),
@@ -122,7 +122,7 @@ fn any_kind() -> impl Strategy<Value = WindowKind> {
     ]
 }
 
-fn any_row() -> impl Strategy<Value = Row> {
+pub(super) fn any_row() -> impl Strategy<Value = Row> {
     (0usize..4, prop::option::weighted(0.9, -3i64..3), -30i64..40)
         .prop_map(|(key, value, time)| (KEYS[key], value, time))
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::ArrayRef;
+
 use crate::aggregate::group_sets::GroupSets;
 use crate::aggregate::group_table::{GroupRows, GroupTable};
 use crate::error::OperatorError;
@@ -44,6 +46,41 @@ impl Slices {
         self.sets.update(&mut slice, rows)?;
         self.slices.insert(key, slice);
         Ok(())
+    }
+
+    /// What and how the slices group.
+    pub(super) fn sets(&self) -> &GroupSets {
+        &self.sets
+    }
+
+    /// The slices, each with the key that it would have if it had only just been made: it counts in windows that
+    /// end at `first_end` or later, of which none has fired. Two slices can have the same.
+    pub(super) fn open_slices(&self) -> impl Iterator<Item = (SliceKey, &[GroupTable])> {
+        self.slices.iter().map(|(key, slice)| {
+            let first_end = match &self.windows {
+                Some(windows) if key.first_end <= self.fired_end => windows.end_after(self.fired_end),
+                _ => key.first_end,
+            };
+            (SliceKey { first_end, start: key.start }, slice.as_slice())
+        })
+    }
+
+    /// Adds groups of the set with index `set` to a slice.
+    pub(super) fn merge_state(
+        &mut self,
+        key: SliceKey,
+        set: usize,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<(), OperatorError> {
+        if !self.slices.contains_key(&key) {
+            let slice = self.empty_slice()?;
+            self.slices.insert(key, slice);
+        }
+        match self.slices.get_mut(&key) {
+            Some(slice) => slice[set].merge_state(&self.sets.sets[set].plan, columns, rows),
+            None => Ok(()),
+        }
     }
 
     /// The end of the window that is to fire next: the first that has rows.
@@ -135,10 +172,13 @@ impl Slices {
         Ok(())
     }
 
-    /// The slices that count in the window that ends there.
+    /// The slices that count in the window that ends there, by their starts: which of its other windows have fired
+    /// shows in `first_end` alone, and does not decide the order in which keys are emitted.
     fn keys_until(&self, end: i64) -> Vec<SliceKey> {
         let last = SliceKey { first_end: end, start: i64::MAX };
-        self.slices.range(..=last).map(|(key, _)| *key).collect()
+        let mut keys: Vec<SliceKey> = self.slices.range(..=last).map(|(key, _)| *key).collect();
+        keys.sort_unstable_by_key(|key| (key.start, key.first_end));
+        keys
     }
 
     fn empty_slice(&mut self) -> Result<Slice, OperatorError> {

@@ -91,7 +91,7 @@ impl Pipeline {
         }));
         let mut operator = WindowAggregate::new(node, schema, &Arc::new(Schema::new(fields))).unwrap();
         let metrics = Arc::new(OperatorMetrics::new("window-aggregate-1"));
-        let context = OperatorContext { batch_size, metrics: Arc::clone(&metrics) };
+        let context = OperatorContext::single(batch_size, Arc::clone(&metrics));
         operator.open(&context).unwrap();
         Self { operator, metrics, delay_ms, watermark: i64::MIN, rows: Vec::new() }
     }

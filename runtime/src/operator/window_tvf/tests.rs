@@ -20,7 +20,7 @@ fn tvf(kind: WindowKind, zone: Option<&str>, batch_size: usize) -> (WindowTvf, S
     let window = TimeWindow { time_column: Some(1), kind, zone: zone.map(str::to_owned) };
     let mut tvf = WindowTvf::new(&WindowTvfNode { window, partition: vec![] }, &output).unwrap();
     let metrics = Arc::new(OperatorMetrics::new("window-tvf-1"));
-    tvf.open(&OperatorContext { batch_size, metrics: Arc::clone(&metrics) }).unwrap();
+    tvf.open(&OperatorContext::single(batch_size, Arc::clone(&metrics))).unwrap();
     (tvf, Arc::new(Schema::new(input)), metrics)
 }
 

@@ -1,3 +1,5 @@
+use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
+
 use super::*;
 use crate::test_rows::{numbers, values_of};
 
@@ -17,6 +19,23 @@ impl Downstream for Seen {
     }
 }
 
+/// For operators of which these tests ask no state.
+macro_rules! without_state {
+    () => {
+        fn state_tables(&self) -> Vec<StateTableSchema> {
+            vec![]
+        }
+
+        fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError> {
+            Ok(OperatorSnapshot::default())
+        }
+
+        fn restore(&mut self, _: &OperatorSnapshot) -> Result<(), OperatorError> {
+            Ok(())
+        }
+    };
+}
+
 /// Adds to each number; emits `[mark]` on a watermark, `[mark + 1]` on a timer and `[mark + 2]` at its end.
 struct Marking {
     add: i64,
@@ -32,6 +51,8 @@ impl Marking {
 }
 
 impl Operator for Marking {
+    without_state!();
+
     fn process(&mut self, _: usize, batch: ChangeBatch, _: i64, out: &mut Output) -> Result<(), OperatorError> {
         let added = values_of([&batch]).into_iter().map(|n| n + self.add);
         out.emit(ChangeBatch::insert_only(numbers(added)));
@@ -68,6 +89,8 @@ impl Operator for Marking {
 struct Deriving;
 
 impl Operator for Deriving {
+    without_state!();
+
     fn process(&mut self, _: usize, batch: ChangeBatch, _: i64, out: &mut Output) -> Result<(), OperatorError> {
         let largest = values_of([&batch]).into_iter().max().expect("a row");
         out.emit(batch);
@@ -79,13 +102,15 @@ impl Operator for Deriving {
 struct Panicking;
 
 impl Operator for Panicking {
+    without_state!();
+
     fn process(&mut self, _: usize, _: ChangeBatch, _: i64, _: &mut Output) -> Result<(), OperatorError> {
         panic!("the sky falls")
     }
 }
 
 fn context(uid: &str) -> OperatorContext {
-    OperatorContext { batch_size: 10, metrics: Arc::new(OperatorMetrics::new(uid)) }
+    OperatorContext::single(10, Arc::new(OperatorMetrics::new(uid)))
 }
 
 fn chain(operators: Vec<Box<dyn Operator>>) -> Chain {

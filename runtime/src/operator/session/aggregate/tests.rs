@@ -8,12 +8,15 @@ use proptest::prelude::*;
 use tidemark_planner::stream_plan::{AggregateCall, AggregateFunction, WindowAssignment, WindowKind};
 
 use super::*;
+use crate::change_batch::ChangeBatch;
+use crate::element::Watermark;
 use crate::metrics::OperatorMetrics;
 use crate::operator::window_aggregate::tests::{Row, aggregate, batch_of, count_star, input_schema, node};
+use crate::operator::{Operator, OperatorContext, Output};
 
-const GAP_MS: i64 = 10;
+pub(super) const GAP_MS: i64 = 10;
 
-fn calls() -> Vec<AggregateCall> {
+pub(super) fn calls() -> Vec<AggregateCall> {
     use AggregateFunction::*;
     let list_agg = ListAgg { separator: ",".into() };
     vec![
@@ -47,9 +50,9 @@ impl Pipeline {
         let bound = || Field::new("bound", DataType::Timestamp(TimeUnit::Millisecond, None), false);
         fields.extend([bound(), bound()]);
         let output = Arc::new(Schema::new(fields));
-        let mut operator = SessionAggregate::new(&node, &window, &input_schema(), &output).unwrap();
+        let mut operator = SessionAggregate::of_node(&node, &window, &input_schema(), &output).unwrap();
         let metrics = Arc::new(OperatorMetrics::new("window-aggregate-1"));
-        operator.open(&OperatorContext { batch_size: 3, metrics: Arc::clone(&metrics) }).unwrap();
+        operator.open(&OperatorContext::single(3, Arc::clone(&metrics))).unwrap();
         Self { operator, metrics, delay_ms, watermark: i64::MIN, rows: vec![] }
     }
 
@@ -172,7 +175,7 @@ fn run(rows: &[Row], delay_ms: i64, batch_size: usize) -> (Vec<String>, u64) {
     (pipeline.rows, late)
 }
 
-fn rows() -> impl Strategy<Value = Vec<Row>> {
+pub(super) fn rows() -> impl Strategy<Value = Vec<Row>> {
     let key = prop_oneof![Just(Some("a")), Just(Some("b")), Just(None)];
     let row = (key, proptest::option::weighted(0.9, -9..9i64), 0..4i64, 0..25i64);
     proptest::collection::vec(row, 0..120).prop_map(|rows| {
@@ -227,11 +230,11 @@ fn closed_sessions_and_their_keys_leave_nothing() {
         rows.extend((1..100 / GAP_MS).map(|i| (Some("open"), Some(1), start + i * GAP_MS)));
         pipeline.feed(&rows);
     }
-    let held = pipeline.operator.stream.sessions.held();
+    let held = pipeline.operator.sessions().held();
     assert!(held.iter().all(|count| *count < 200), "keys, slots and parts of one open session: {held:?}");
     assert_eq!(pipeline.rows.len(), 500 * 40);
     pipeline.advance(i64::MAX);
-    assert_eq!(pipeline.operator.stream.sessions.held(), [0, 0, 0]);
+    assert_eq!(pipeline.operator.sessions().held(), [0, 0, 0]);
     let open: Vec<&String> = pipeline.rows.iter().filter(|row| row.starts_with("open ")).collect();
     assert_eq!(open.len(), 1);
     assert!(open[0].starts_with("open 400 400 1 "), "COUNT, SUM and MAX: {}", open[0]);
@@ -246,5 +249,5 @@ fn late_rows_alone_do_not_fill_memory() {
         pipeline.feed(&[(Some(key), Some(1), 0)]);
     }
     assert_eq!(pipeline.metrics.late_rows.load(Ordering::Relaxed), 1000);
-    assert!(pipeline.operator.stream.sessions.held()[0] < 200);
+    assert!(pipeline.operator.sessions().held()[0] < 200);
 }
