@@ -106,6 +106,9 @@ fn separator_of(args: &[Expr]) -> Result<String, String> {
             ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)),
             _,
         ) => Ok(text.clone()),
+        Expr::Literal(value, _) if value.is_null() => {
+            Err("LISTAGG needs a string literal as its separator, not NULL".into())
+        }
         other => Err(format!("LISTAGG needs a string literal as its separator, not {other}")),
     }
 }

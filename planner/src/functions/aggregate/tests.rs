@@ -68,5 +68,5 @@ fn calls_map_to_the_plan() {
     assert_eq!(of("listagg", &[lit("a")]), Ok(AggregateFunction::ListAgg { separator: ",".into() }));
     assert_eq!(of("listagg", &[lit("a"), lit("; ")]), Ok(AggregateFunction::ListAgg { separator: "; ".into() }));
     let error = of("listagg", &[lit("a"), datafusion_expr::col("sep")]).unwrap_err();
-    assert_eq!(error, "the separator of LISTAGG must be a string literal, not sep");
+    assert_eq!(error, "LISTAGG needs a string literal as its separator, not sep");
 }
