@@ -22,15 +22,14 @@ use tidemark_state::key_table::KeyTable;
 use crate::error::OperatorError;
 use crate::window::late::LateRows;
 
+mod garbage;
+mod kept;
+
 /// The part of a row that is late.
 pub(super) const LATE: u32 = u32::MAX;
 
 /// So many parts of one session are joined into one: a session that goes on for ever must not gather parts for ever.
 const MAX_PARTS: usize = 8;
-
-/// Keys without sessions, or parts of closed ones, are given up when there are more of them than of the others, but
-/// not before they are worth the trouble.
-const MIN_GARBAGE: usize = 64;
 
 /// The open sessions of all keys.
 pub(super) struct Sessions {
@@ -89,16 +88,6 @@ pub(super) struct Interval {
     pub(super) end: i64,
     /// In the order in which sessions were begun.
     pub(super) number: u64,
-}
-
-/// A part of an open session.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OpenPart {
-    pub(super) key: u32,
-    pub(super) session: Interval,
-    pub(super) part: u32,
-    /// Which of the session's parts it is, from 0.
-    pub(super) place: u32,
 }
 
 impl Sessions {
@@ -314,99 +303,6 @@ impl Sessions {
     pub(super) fn keys_at(&self, keys: Vec<u32>) -> Result<Vec<ArrayRef>, OperatorError> {
         Ok(self.keys.keys(&keys)?)
     }
-
-    /// All parts, session by session in the order in which these were begun.
-    pub(super) fn open_parts(&self) -> Vec<OpenPart> {
-        let mut open: Vec<&Session> = self.due.iter().map(|(_, _, slot)| &self.slots[*slot as usize]).collect();
-        open.sort_by_key(|session| session.number);
-        let parts_of = |session: &Session| {
-            let Session { key, start, end, number, .. } = *session;
-            let parts = session.parts.clone().into_iter().zip(0..);
-            parts.map(move |(part, place)| OpenPart { key, session: Interval { start, end, number }, part, place })
-        };
-        open.into_iter().flat_map(parts_of).collect()
-    }
-
-    /// Takes up sessions of which each row is a part; the flag tells the first of a session. Returns the rows' parts.
-    /// There must be no sessions yet.
-    pub(super) fn restore(&mut self, keys: &[ArrayRef], rows: &[(Interval, bool)]) -> Result<Vec<u32>, OperatorError> {
-        let mut key_ids = vec![];
-        self.keys.intern(keys, rows.len(), &mut key_ids)?;
-        self.by_key.resize_with(self.keys.len(), Vec::new);
-        let mut parts = Vec::with_capacity(rows.len());
-        for (key, (session, is_first)) in key_ids.into_iter().zip(rows) {
-            let part = if *is_first {
-                let of_key = &self.by_key[key as usize];
-                let place = of_key.partition_point(|slot| self.slots[*slot as usize].end <= session.end);
-                self.begin(key, session.start, session.end, place)
-            } else {
-                let part = self.parts.add();
-                let last = self.slots.last_mut().expect("a part that is not the first comes behind the first");
-                last.parts.push(part);
-                part
-            };
-            parts.push(part);
-        }
-        self.note_ends();
-        Ok(parts)
-    }
-
-    /// Gives up keys without sessions when there are many.
-    pub(super) fn forget_keys(&mut self) -> Result<(), OperatorError> {
-        if !is_worth_it(self.by_key.len() - self.live_keys, self.live_keys) {
-            return Ok(());
-        }
-        let is_live = |key: &u32| !self.by_key[*key as usize].is_empty();
-        let live: Vec<u32> = (0..self.by_key.len() as u32).filter(is_live).collect();
-        let mut keys = KeyTable::new(&self.key_types)?;
-        keys.intern(&self.keys.keys(&live)?, live.len(), &mut Vec::new())?;
-        self.keys = keys;
-        self.by_key = live.iter().map(|key| std::mem::take(&mut self.by_key[*key as usize])).collect();
-        for (key, slots) in self.by_key.iter().enumerate() {
-            slots.iter().for_each(|slot| self.slots[*slot as usize].key = key as u32);
-        }
-        Ok(())
-    }
-
-    /// Gives up parts of closed sessions when there are many: the parts that are left, in an order in which they are
-    /// 0, 1, 2 … from now on. `None` when nothing changes.
-    pub(super) fn forget_parts(&mut self) -> Option<Vec<u32>> {
-        if !is_worth_it(self.parts.next as usize - self.parts.live, self.parts.live) {
-            return None;
-        }
-        let mut kept = Vec::with_capacity(self.parts.live);
-        let mut slots = Vec::with_capacity(self.due.len());
-        let mut moved_to = vec![0; self.slots.len()];
-        for (_, _, slot) in &self.due {
-            moved_to[*slot as usize] = slots.len() as u32;
-            let mut session = self.slots[*slot as usize].clone();
-            for part in &mut session.parts {
-                let old = std::mem::replace(part, kept.len() as u32);
-                kept.push(old);
-            }
-            slots.push(session);
-        }
-        let new_slot = |slot: &u32| moved_to[*slot as usize];
-        self.due = self.due.iter().map(|(end, number, slot)| (*end, *number, new_slot(slot))).collect();
-        self.by_key.iter_mut().flatten().for_each(|slot| *slot = new_slot(slot));
-        self.slots = slots;
-        self.free = vec![];
-        self.parts = PartCount { next: kept.len() as u32, live: kept.len() };
-        Some(kept)
-    }
-}
-
-#[cfg(test)]
-impl Sessions {
-    /// How many keys, sessions and parts take up memory.
-    pub(super) fn held(&self) -> [usize; 3] {
-        [self.keys.len(), self.slots.len(), self.parts.next as usize]
-    }
-}
-
-/// Is there so much garbage, against what is live, that clearing it up costs less than the rows that have made it?
-fn is_worth_it(garbage: usize, live: usize) -> bool {
-    garbage > live.max(MIN_GARBAGE) || (live == 0 && garbage > 0)
 }
 
 impl PartCount {

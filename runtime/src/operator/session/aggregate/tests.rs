@@ -56,6 +56,13 @@ impl Pipeline {
         Self { operator, metrics, delay_ms, watermark: i64::MIN, rows: vec![] }
     }
 
+    /// Rows that do not carry the watermark they met: they are ahead of it.
+    fn feed_ahead(&mut self, rows: &[Row]) {
+        let mut out = Output::default();
+        self.operator.process(0, ChangeBatch::insert_only(batch_of(rows)), 0, &mut out).unwrap();
+        self.advance(rows[rows.len() - 1].2 - 1);
+    }
+
     fn feed(&mut self, rows: &[Row]) {
         let mut met = vec![];
         for row in rows {
@@ -201,6 +208,34 @@ proptest! {
             let (mut emitted, late_rows) = run(&rows, delay_ms, batch_size);
             emitted.sort_unstable();
             prop_assert_eq!((&emitted, late_rows), (&sorted, late), "batches of {}", batch_size);
+        }
+    }
+}
+
+proptest! {
+    /// Rows in the order of their times, as another window emits them, carry no watermark. A row right at the end of a
+    /// session is then not in it, wherever batches end.
+    #[test]
+    fn rows_without_a_watermark_are_ahead_of_it(mut rows in rows()) {
+        rows.sort_by_key(|row| row.2);
+        let mut sessions: Vec<ModelSession> = vec![];
+        for (number, (key, value, time)) in rows.iter().enumerate() {
+            let (end, row) = (time + GAP_MS, (number, *value));
+            match sessions.iter_mut().rfind(|session| session.key == *key) {
+                Some(session) if *time < session.end => {
+                    session.end = end;
+                    session.rows.push(row);
+                }
+                _ => sessions.push(ModelSession { key: *key, start: *time, end, first: number, rows: vec![row] }),
+            }
+        }
+        sessions.sort_by_key(|session| (session.end, session.first));
+        let expected: Vec<String> = sessions.iter().map(ModelSession::line).collect();
+        for batch_size in [1, 2, 7, 1000] {
+            let mut pipeline = Pipeline::new(0);
+            rows.chunks(batch_size).for_each(|rows| pipeline.feed_ahead(rows));
+            pipeline.advance(i64::MAX);
+            prop_assert_eq!(&pipeline.rows, &expected, "batches of {}", batch_size);
         }
     }
 }
