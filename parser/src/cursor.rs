@@ -9,6 +9,7 @@ use crate::dialect::FlinkDialect;
 use crate::hint::{Hints, MARKER_TOKENS};
 use crate::lex::Source;
 use crate::lexical_check::MAX_DEPTH;
+use crate::match_recognize::Matches;
 use crate::span::Span;
 use sqlparser::ast::Expr;
 use sqlparser::parser::Parser;
@@ -29,13 +30,16 @@ pub(crate) struct Cursor<'t> {
     parser: Parser<'static>,
     count: usize,
     pub hints: Hints,
+    /// The `MATCH_RECOGNIZE` clauses that markers among the tokens stand for.
+    pub matches: Matches,
     /// What is wrong although parsing can go on.
     pub findings: Vec<Diagnostic>,
 }
 
 impl<'t> Cursor<'t> {
     pub fn new(source: &'t Source<'t>, tokens: Vec<TokenWithSpan>, hints: Hints) -> Self {
-        Self { source, count: tokens.len(), parser: parser_over(tokens), hints, findings: vec![] }
+        let (count, parser) = (tokens.len(), parser_over(tokens));
+        Self { source, count, parser, hints, matches: Matches::default(), findings: vec![] }
     }
 
     pub fn source(&self) -> &'t Source<'t> {

@@ -18,6 +18,7 @@ pub mod ast;
 pub mod code;
 pub mod diagnostic;
 pub mod hint;
+pub mod match_recognize;
 pub mod span;
 
 mod create_table;

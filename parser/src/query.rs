@@ -40,6 +40,7 @@ impl Cursor<'_> {
             return Err(Box::new(Diagnostic::error(code::SYNTAX, message).at(self.span_since(start)).help(help)));
         }
         self.hints.place_in(&mut query);
+        self.matches.place_in(&mut query);
         Ok((query, self.span_since(start)))
     }
 

@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hint::Hints;
 use crate::lex::{Source, lex};
 use crate::lexical_check::{check_limits, check_tokens};
+use crate::match_recognize::Matches;
 use crate::span::Span;
 use crate::statement::{starts_here, statement};
 use split::split;
@@ -65,10 +66,14 @@ fn parse_segment(source: &Source, tokens: Vec<TokenWithSpan>, script: &mut Scrip
     let (tokens, mut findings) = check_tokens(source, tokens);
     let (tokens, hints, hint_findings) = Hints::extract(source, tokens);
     findings.extend(hint_findings);
+    let (tokens, matches, match_findings) = Matches::extract(source, tokens);
+    findings.extend(match_findings);
     let mut cursor = Cursor::new(source, tokens, hints);
+    cursor.matches = matches;
     let errors = parse_statements(&mut cursor, &mut script.statements);
     if errors.is_empty() {
         findings.extend(cursor.hints.left_over(source));
+        findings.extend(cursor.matches.left_over(source));
     }
     // A parse error behind something that was found on the tokens is most likely its consequence.
     let first_finding = findings.iter().filter_map(|finding| finding.span).map(|span| span.start).min();

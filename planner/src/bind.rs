@@ -8,6 +8,7 @@ mod expr_planner;
 mod group_window;
 pub mod insert;
 mod like;
+mod match_recognize;
 mod output_names;
 pub mod query;
 mod relation;

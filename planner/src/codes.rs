@@ -26,3 +26,7 @@ pub const BAD_QUERY: &str = "TM2011";
 pub const BAD_SETTING: &str = "TM2012";
 /// State that grows without bound.
 pub const UNBOUNDED_STATE: &str = "TM2101";
+/// A MATCH_RECOGNIZE clause that makes no sense.
+pub const BAD_PATTERN: &str = "TM2020";
+/// Something about a MATCH_RECOGNIZE clause that is worth knowing.
+pub const PATTERN_NOTE: &str = "TM2120";

@@ -1,5 +1,7 @@
 //! Plans as text.
 
+mod match_recognize;
+
 use std::fmt::Write;
 
 use crate::planner::Planned;
@@ -7,6 +9,7 @@ use crate::stream_plan::{
     AggregateCall, CalcNode, Distribution, GroupingSet, NodeId, NodeKind, SortNode, StreamNode, StreamPlan, TimeWindow,
     WindowAssignment, spell_ms,
 };
+use match_recognize::{match_details, match_properties};
 
 impl Planned {
     /// The logical plan, the stream plan and the job graph, as `EXPLAIN` shows them.
@@ -59,7 +62,7 @@ fn properties(plan: &StreamPlan, node: &StreamNode) -> String {
         parts.push(format!("upsert key=({})", names(node, &node.upsert_key)));
     }
     let waits = match &node.kind {
-        NodeKind::WindowAggregate(_) | NodeKind::Sort(_) | NodeKind::Union => true,
+        NodeKind::WindowAggregate(_) | NodeKind::Sort(_) | NodeKind::Union | NodeKind::MatchRecognize(_) => true,
         NodeKind::WindowTvf(tvf) => tvf.window.kind.is_session(),
         _ => false,
     };
@@ -72,6 +75,7 @@ fn properties(plan: &StreamPlan, node: &StreamNode) -> String {
         }
         NodeKind::WindowAggregate(_) => parts.push("state=until the watermark passes the window's end".into()),
         NodeKind::GroupAggregate(_) => parts.push("state=one row a key, kept for ever".into()),
+        NodeKind::MatchRecognize(m) => parts.extend(match_properties(m)),
         NodeKind::Sort(s) if s.by_watermark => parts.push("state=rows ahead of the watermark".into()),
         NodeKind::Sort(_) => parts.push("state=all rows, until the input ends".into()),
         _ => {}
@@ -132,6 +136,7 @@ fn details(plan: &StreamPlan, node: &StreamNode) -> String {
             format!("{window}, {}", spell_groups(&w.keys, &w.grouping_sets, &w.aggregates, below))
         }
         NodeKind::GroupAggregate(g) => spell_groups(&g.keys, &g.grouping_sets, &g.aggregates, below),
+        NodeKind::MatchRecognize(m) => match_details(m, below),
         NodeKind::Union | NodeKind::Collect => String::new(),
         NodeKind::Sort(s) => sort_details(s, node),
         NodeKind::Limit { offset, fetch } => spell_range(*offset, *fetch),

@@ -4,6 +4,7 @@ mod aggregate;
 mod attribute;
 mod expression;
 mod fixed_interval;
+mod match_recognize;
 mod order;
 mod scan;
 mod sink;
@@ -27,6 +28,7 @@ use crate::bind::query::QueryBinder;
 use crate::catalog::{Catalog, Relation as Definition};
 use crate::changelog::ChangelogMode;
 use crate::codes::UNSUPPORTED;
+use crate::logical::match_recognize::MatchRecognize;
 use crate::logical::window_tvf::WindowTvf;
 use crate::settings::Settings;
 use crate::stream_plan::{Distribution, NodeId, NodeKind, StreamNode, StreamPlan};
@@ -187,10 +189,14 @@ impl<'a> Lowering<'a> {
             LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input),
             LogicalPlan::Sort(sort) => self.sort(&sort.expr, &sort.input, 0, sort.fetch),
             LogicalPlan::Limit(limit) => self.limit(limit),
-            LogicalPlan::Extension(extension) => match extension.node.as_any().downcast_ref::<WindowTvf>() {
-                Some(tvf) => self.window_tvf(tvf),
-                None => self.unsupported(extension.node.name()),
-            },
+            LogicalPlan::Extension(extension) => {
+                let node = extension.node.as_any();
+                match (node.downcast_ref::<WindowTvf>(), node.downcast_ref::<MatchRecognize>()) {
+                    (Some(tvf), _) => self.window_tvf(tvf),
+                    (_, Some(clause)) => self.match_recognize(clause),
+                    _ => self.unsupported(extension.node.name()),
+                }
+            }
             LogicalPlan::Join(_) => self.unsupported("a join, or IN, EXISTS, INTERSECT or EXCEPT"),
             LogicalPlan::Window(_) => self.unsupported("an OVER aggregate or Top-N (ROW_NUMBER)"),
             LogicalPlan::Unnest(_) => self.unsupported("UNNEST"),

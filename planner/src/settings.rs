@@ -8,6 +8,7 @@ use chrono_tz::Tz;
 
 use crate::catalog::options::{OptionKind, parse_duration};
 use crate::stream_plan::NullRowtime;
+use crate::stream_plan::match_recognize::MatchSkip;
 
 /// One key that `SET` knows.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct SettingSpec {
     pub help: &'static str,
 }
 
+const MATCH_SKIP: &str = "match.default-skip";
+const MATCH_SKIP_FAILURE: &str = "match.skip-failure";
 const BATCH_SIZE: &str = "execution.batch-size";
 const PARALLELISM: &str = "parallelism.default";
 const MAX_PARALLELISM: &str = "pipeline.max-parallelism";
@@ -42,6 +45,18 @@ const SPECS: &[SettingSpec] = &[
         OptionKind::OneOf(&["streaming"]),
         "streaming",
         "results are always those of a stream",
+    ),
+    spec(
+        MATCH_SKIP,
+        OptionKind::OneOf(&["next-row", "past-last-row"]),
+        "next-row",
+        "what MATCH_RECOGNIZE without AFTER MATCH SKIP means; past-last-row is the SQL standard's",
+    ),
+    spec(
+        MATCH_SKIP_FAILURE,
+        OptionKind::OneOf(&["fail", "degrade"]),
+        "fail",
+        "an AFTER MATCH SKIP TO that cannot be done fails the job, or goes on behind the match or at its next row",
     ),
     spec(PARALLELISM, OptionKind::Count, "1", "subtasks of each operator"),
     spec(
@@ -180,6 +195,16 @@ impl Settings {
     /// What to do with rows whose event time is NULL.
     pub fn null_rowtime(&self) -> NullRowtime {
         if self.get(NULL_ROWTIME) == "drop" { NullRowtime::Drop } else { NullRowtime::Fail }
+    }
+
+    /// Where the search goes on behind a match when AFTER MATCH SKIP is left out.
+    pub fn default_skip(&self) -> MatchSkip {
+        if self.get(MATCH_SKIP) == "past-last-row" { MatchSkip::PastLastRow } else { MatchSkip::ToNextRow }
+    }
+
+    /// Does an AFTER MATCH SKIP TO that cannot be done let the job go on?
+    pub fn skips_leniently(&self) -> bool {
+        self.get(MATCH_SKIP_FAILURE) == "degrade"
     }
 
     /// `hashmap` or `rocksdb`.

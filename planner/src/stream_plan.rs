@@ -3,6 +3,9 @@
 //! A plan is an arena of nodes in topological order (inputs before their consumers). Expressions are compiled
 //! and refer to input columns by index; nothing logical is left in it.
 
+pub mod match_recognize;
+pub mod row_pattern;
+
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -12,6 +15,7 @@ use serde::Serialize;
 use crate::catalog::table::TableDef;
 use crate::changelog::ChangelogMode;
 use crate::compiled_expr::CompiledExpr;
+use match_recognize::MatchRecognizeNode;
 
 /// Index of a node in [`StreamPlan::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -83,6 +87,8 @@ pub enum NodeKind {
     WindowAggregate(WindowAggregateNode),
     /// Aggregates per key without a window: an updating result.
     GroupAggregate(GroupAggregateNode),
+    /// Finds patterns among the rows of each key.
+    MatchRecognize(Box<MatchRecognizeNode>),
     /// Rows of all inputs, in arrival order.
     Union,
     /// Orders rows.

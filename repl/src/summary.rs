@@ -72,9 +72,10 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     let rows = counted(window.late_rows, "row", "rows");
     let place = if is_one_of_several { format!(" for {}", window.uid) } else { String::new() };
     let _ = write!(text, "{rows} came too late{place} and {} left out", were(window.late_rows));
-    let _ = match has_windows(window) {
-        true => write!(text, ": all {} windows had fired", if window.late_rows == 1 { "its" } else { "their" }),
-        false => write!(text, ": later rows had been put out in order already"),
+    let _ = match window.uid.as_str() {
+        uid if uid.starts_with("sort-") => write!(text, ": later rows had been put out in order already"),
+        uid if uid.starts_with("match-recognize-") => write!(text, ": later rows had been matched in order already"),
+        _ => write!(text, ": all {} windows had fired", if window.late_rows == 1 { "its" } else { "their" }),
     };
     let kept = if window.late_rows == 1 { "it" } else { "them all" };
     let for_order = window.sufficient_delay_ms.and_then(|ms| u64::try_from(ms).ok());
@@ -88,9 +89,9 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     text.push('\n');
 }
 
-/// An operator that sorts by event time leaves out late rows too, but has no windows.
+/// Operators that take rows in order of event time leave out late rows too, but have no windows.
 fn has_windows(operator: &WindowSummary) -> bool {
-    !operator.uid.starts_with("sort-")
+    !operator.uid.starts_with("sort-") && !operator.uid.starts_with("match-recognize-")
 }
 
 fn were(rows: u64) -> &'static str {

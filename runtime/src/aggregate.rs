@@ -149,7 +149,7 @@ pub(crate) enum AggregateError {
 
 impl AggregateError {
     /// The same, naming the call.
-    fn of_call(self, call: &AggregateCall) -> OperatorError {
+    pub(crate) fn of_call(self, call: &AggregateCall) -> OperatorError {
         match self {
             AggregateError::Reason(reason) => OperatorError::Aggregate { call: call.text.clone(), reason },
             AggregateError::Arrow(error) => OperatorError::Arrow(error),

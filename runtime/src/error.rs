@@ -67,6 +67,9 @@ pub enum OperatorError {
         /// The column.
         column: String,
     },
+    /// A match after which the search cannot go on.
+    #[error("{0}")]
+    Match(String),
     /// A limit of the engine was reached.
     #[error("{0}")]
     Limit(String),

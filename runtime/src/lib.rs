@@ -14,7 +14,7 @@ mod exchange;
 pub mod format;
 pub mod job;
 pub mod metrics;
-mod operator;
+pub mod operator;
 mod scheduler;
 pub mod summary;
 mod task;

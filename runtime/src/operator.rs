@@ -4,6 +4,7 @@ pub mod calc;
 pub mod factory;
 pub mod group_aggregate;
 pub mod limit;
+pub mod match_recognize;
 pub mod pass_through;
 pub mod session;
 pub mod sort;
@@ -47,12 +48,10 @@ pub trait Operator: Send {
     }
 
     /// What its state tables look like; none when it has no state. Depends on the plan alone, and never changes.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
     fn state_tables(&self) -> Vec<StateTableSchema>;
 
     /// What it must keep at a barrier: all rows and watermarks before the barrier have been taken, none behind it.
     /// The tables are those of [`Operator::state_tables`], in that order.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
     fn snapshot(&mut self) -> Result<OperatorSnapshot, OperatorError>;
 
     /// Takes up what subtasks kept, be it of another parallelism. Called after `open` and before all else, if at all.
@@ -60,7 +59,6 @@ pub trait Operator: Send {
     /// `snapshot` has the entries of exactly this subtask's key groups, and in subtask 0 those that belong to no key.
     /// Entries of one key group stand in the order written, those of one old subtask after those of another. The
     /// watermarks that follow may first repeat what the operator knows.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checkpoints are to call it"))]
     fn restore(&mut self, snapshot: &OperatorSnapshot) -> Result<(), OperatorError>;
 
     /// Takes rows of input `input`. `now_ms` is the task's processing time.

@@ -7,8 +7,8 @@
 use crate::data_type::{data_type_of, parse_type};
 use crate::span::Span;
 use sqlparser::ast::{
-    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Map, MapEntry,
-    ObjectName,
+    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, Map,
+    MapEntry, ObjectName,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -41,8 +41,11 @@ const NO_EXPRESSION: [Keyword; 20] = [
 
 /// The dialect's hook: `None` leaves the expression to `sqlparser`.
 pub(super) fn parse_prefix(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-    let Token::Word(Word { quote_style: None, keyword, .. }) = &parser.peek_token_ref().token else { return None };
+    let Token::Word(Word { quote_style: None, keyword, value }) = &parser.peek_token_ref().token else { return None };
     let keyword = *keyword;
+    if is_row_semantics(value) && matches!(parser.peek_tokens::<3>(), [_, Token::Word(_), Token::LParen]) {
+        return Some(parse_row_semantics(parser));
+    }
     match (keyword, &parser.peek_nth_token_ref(1).token) {
         (Keyword::CAST, Token::LParen) => Some(parse_cast(parser, CastKind::Cast)),
         (Keyword::TRY_CAST, Token::LParen) => Some(parse_cast(parser, CastKind::TryCast)),
@@ -58,6 +61,18 @@ pub(super) fn parse_prefix(parser: &mut Parser) -> Option<Result<Expr, ParserErr
         (_, Token::LParen) => parse_special_call(parser, keyword),
         _ => None,
     }
+}
+
+/// RUNNING and FINAL before a call, in `MATCH_RECOGNIZE`.
+fn is_row_semantics(word: &str) -> bool {
+    word.eq_ignore_ascii_case("RUNNING") || word.eq_ignore_ascii_case("FINAL")
+}
+
+/// `RUNNING LAST(x)` becomes the call `RUNNING(LAST(x))`.
+fn parse_row_semantics(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let word = parser.parse_identifier()?;
+    let call = parser.parse_prefix()?;
+    Ok(call_of(word, vec![call]))
 }
 
 /// Calls whose arguments are not a plain list.
@@ -124,9 +139,13 @@ fn parse_table_argument(parser: &mut Parser) -> Result<Expr, ParserError> {
     if parser.parse_keywords(&[Keyword::PARTITION, Keyword::BY]) {
         args.extend(parse_partition_keys(parser)?);
     }
+    Ok(call_of(keyword, args))
+}
+
+fn call_of(name: Ident, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-    Ok(Expr::Function(Function {
-        name: ObjectName::from(vec![keyword]),
+    Expr::Function(Function {
+        name: ObjectName::from(vec![name]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] }),
@@ -134,7 +153,7 @@ fn parse_table_argument(parser: &mut Parser) -> Result<Expr, ParserError> {
         null_treatment: None,
         over: None,
         within_group: vec![],
-    }))
+    })
 }
 
 /// `k, …` or `(k, …)`. Without parentheses the list ends where the next thing is not a lone name: the comma before it

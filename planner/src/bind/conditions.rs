@@ -23,15 +23,33 @@ pub(super) fn check_conditions(plan: &LogicalPlan, script: &ScriptText) -> Resul
     let mut findings: Vec<DataFusionError> = vec![];
     plan.apply_with_subqueries(|node| {
         let schema = merge_schema(&node.inputs());
-        node.apply_expressions(|expr| {
-            expr.apply(|e| {
-                for (what, condition) in conditions_of(e) {
-                    findings.extend(refuse(what, condition, &schema, script).map(DataFusionError::from));
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
+        node.apply_expressions(|expr| find_wrong(expr, &schema, script, &mut findings))
     })?;
+    all_of(findings)
+}
+
+/// The same for one expression over `schema`.
+pub(super) fn check_expr(expr: &Expr, schema: &DFSchema, script: &ScriptText) -> Result<()> {
+    let mut findings = vec![];
+    find_wrong(expr, schema, script, &mut findings)?;
+    all_of(findings)
+}
+
+fn find_wrong(
+    expr: &Expr,
+    schema: &DFSchema,
+    script: &ScriptText,
+    findings: &mut Vec<DataFusionError>,
+) -> Result<TreeNodeRecursion> {
+    expr.apply(|e| {
+        for (what, condition) in conditions_of(e) {
+            findings.extend(refuse(what, condition, schema, script).map(DataFusionError::from));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+}
+
+fn all_of(mut findings: Vec<DataFusionError>) -> Result<()> {
     match findings.len() {
         0 => Ok(()),
         1 => Err(findings.swap_remove(0)),

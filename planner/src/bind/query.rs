@@ -26,13 +26,14 @@ use super::diagnose;
 use super::errors::Finding;
 use super::group_window::rewrite_group_window;
 use super::like::rewrite_like;
+use super::match_recognize::is_pattern_function;
 use super::output_names::name_outputs;
 use super::relation::{CatalogTable, FlinkRelations};
 use super::text::ScriptText;
 use super::window_tvf::{PARTITIONED, is_window_function};
 use crate::catalog::table::{Column, TableDef, ViewDef};
 use crate::catalog::{Catalog, Relation};
-use crate::codes::{BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
+use crate::codes::{BAD_PATTERN, BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
 use crate::functions::{FunctionRegistry, syntax};
 use crate::settings::Settings;
 use crate::types;
@@ -58,14 +59,22 @@ impl<'a> QueryBinder<'a> {
         let functions = FunctionRegistry::new(&time_zone);
         let mut expr_planners = crate::functions::expr_planner::expr_planners();
         expr_planners.insert(0, Arc::new(super::expr_planner::FlinkExprPlanner));
+        let date_format = functions.scalar("date_format").expect("DATE_FORMAT is one of the functions");
+        let relations = FlinkRelations {
+            catalog: catalog.clone(),
+            text: Arc::from(text),
+            functions: functions.clone(),
+            date_format: Arc::clone(&date_format),
+            default_skip: settings.default_skip(),
+        };
         Self {
             catalog,
             settings,
             text,
-            date_format: functions.scalar("date_format").expect("DATE_FORMAT is one of the functions"),
+            date_format,
             functions,
             expr_planners,
-            relation_planners: vec![Arc::new(FlinkRelations { catalog: catalog.clone(), text: Arc::from(text) })],
+            relation_planners: vec![Arc::new(relations)],
             type_planner: Arc::new(FlinkTypes { time_zone }),
         }
     }
@@ -115,7 +124,7 @@ impl<'a> QueryBinder<'a> {
 
     /// Rewrites what DataFusion cannot plan into what it can, and refuses unknown functions at their place.
     fn prepare<N: VisitMut>(&self, node: &mut N, script: &ScriptText) -> Result<(), Vec<Diagnostic>> {
-        let mut rewriter = Rewriter { functions: &self.functions, script, findings: vec![] };
+        let mut rewriter = Rewriter { functions: &self.functions, script, findings: vec![], in_pattern: vec![false] };
         let _ = node.visit(&mut rewriter);
         if rewriter.findings.is_empty() { Ok(()) } else { Err(rewriter.findings) }
     }
@@ -159,12 +168,15 @@ struct Rewriter<'a> {
     functions: &'a FunctionRegistry,
     script: &'a ScriptText<'a>,
     findings: Vec<Diagnostic>,
+    /// Is the clause at hand MATCH_RECOGNIZE? One level for each that a query or such a clause opens.
+    in_pattern: Vec<bool>,
 }
 
 impl VisitorMut for Rewriter<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.in_pattern.push(false);
         if query.with.as_ref().is_some_and(|w| w.recursive) {
             let span = query.with.as_ref().and_then(|w| self.script.span_of(w));
             self.findings.push(Diagnostic::error(UNSUPPORTED, "WITH RECURSIVE is not supported on streams").at(span));
@@ -176,6 +188,11 @@ impl VisitorMut for Rewriter<'_> {
             let d = Diagnostic::error(UNSUPPORTED, format!("{op} is not supported yet"));
             self.findings.push(d.at(self.script.span_of(right.as_ref())));
         }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _query: &mut Query) -> ControlFlow<()> {
+        self.in_pattern.pop();
         ControlFlow::Continue(())
     }
 
@@ -202,6 +219,9 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if matches!(factor, TableFactor::MatchRecognize { .. }) {
+            self.in_pattern.push(true);
+        }
         // Other hints than OPTIONS are refused as hints, not as unknown functions.
         if let TableFactor::Table { with_hints, .. } = factor {
             for hint in std::mem::take(with_hints) {
@@ -214,10 +234,32 @@ impl VisitorMut for Rewriter<'_> {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if matches!(factor, TableFactor::MatchRecognize { .. }) {
+            self.in_pattern.pop();
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut SqlExpr) -> ControlFlow<()> {
         literal_types(expr);
         self.findings.extend(rewrite_like(expr, self.script));
         syntax::rewrite_expr(expr);
+        let in_pattern = self.in_pattern.last() == Some(&true);
+        if let SqlExpr::Function(function) = expr
+            && is_pattern_function(&function.name.to_string())
+        {
+            if !in_pattern {
+                let name = function.name.to_string().to_uppercase();
+                let message = format!("{name} has a meaning in MATCH_RECOGNIZE only");
+                self.findings.push(Diagnostic::error(BAD_PATTERN, message).at(self.script.span_of_call(function)));
+            }
+            return ControlFlow::Continue(());
+        }
+        // What cannot stand in a pattern is refused where the pattern is bound.
+        if in_pattern && !matches!(expr, SqlExpr::Function(function) if function.over.is_none()) {
+            return ControlFlow::Continue(());
+        }
         let unsupported = match expr {
             SqlExpr::InSubquery { .. } => Some("IN (SELECT …) is not supported yet"),
             SqlExpr::Exists { .. } => Some("EXISTS (SELECT …) is not supported yet"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion_common::Result;
 use datafusion_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
-use datafusion_expr::{LogicalPlanBuilder, TableSource};
+use datafusion_expr::{LogicalPlanBuilder, ScalarUDF, TableSource};
 use sqlparser::ast::{
     BinaryOperator, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
     ObjectName, Spanned, TableFactor, Value,
@@ -14,12 +14,15 @@ use tidemark_parser::ast::{Name, OptionEntry};
 use tidemark_parser::{Diagnostic, Span};
 
 use super::errors::Finding;
+use super::match_recognize::{MatchContext, plan_match_recognize};
 use super::table_options::merge_hint;
 use super::text::ScriptText;
 use super::window_tvf::{is_window_function, plan_window_tvf, table_factor};
 use crate::catalog::Catalog;
 use crate::catalog::table::{Column, TableDef};
 use crate::codes::{BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
+use crate::functions::FunctionRegistry;
+use crate::stream_plan::match_recognize::MatchSkip;
 
 /// A table of the catalog as DataFusion sees it: all columns, computed and metadata ones included.
 #[derive(Debug)]
@@ -46,6 +49,9 @@ impl TableSource for CatalogTable {
 pub(crate) struct FlinkRelations {
     pub catalog: Catalog,
     pub text: Arc<str>,
+    pub functions: FunctionRegistry,
+    pub date_format: Arc<ScalarUDF>,
+    pub default_skip: MatchSkip,
 }
 
 impl RelationPlanner for FlinkRelations {
@@ -93,8 +99,14 @@ impl RelationPlanner for FlinkRelations {
                     "TABLESAMPLE, index hints, partitions and WITH ORDINALITY are not supported on a table",
                 )
             }
-            TableFactor::MatchRecognize { .. } => {
-                refuse(&script, script.span(relation.span()), "MATCH_RECOGNIZE is not supported yet")
+            factor @ TableFactor::MatchRecognize { .. } => {
+                let session = MatchContext {
+                    functions: &self.functions,
+                    date_format: &self.date_format,
+                    default_skip: self.default_skip.clone(),
+                };
+                let planned = plan_match_recognize(&factor, &script, &session, ctx)?;
+                Ok(RelationPlanning::Planned(Box::new(planned)))
             }
             TableFactor::UNNEST { .. } => refuse(&script, script.span(relation.span()), "UNNEST is not supported yet"),
             TableFactor::Function { .. } => {

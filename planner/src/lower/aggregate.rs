@@ -5,7 +5,7 @@
 //! - over columns that already are a window's bounds (the result of an earlier window, or a window function with
 //!   something in between that reads its columns): the operator reads the bounds from the row.
 
-mod arguments;
+pub(super) mod arguments;
 mod grouping;
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use super::Operator;
 use super::calc::Calc;
 use super::group_aggregate::GroupAggregate;
 use super::limit::Limit;
+use super::match_recognize::MatchRecognize;
 use super::pass_through::PassThrough;
 use super::session::aggregate::SessionAggregate;
 use super::session::window::SessionWindow;
@@ -33,6 +34,7 @@ pub fn create(plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>,
             _ => Box::new(WindowAggregate::new(aggregate, &input.schema, &node.schema)?),
         },
         NodeKind::GroupAggregate(aggregate) => Box::new(GroupAggregate::new(aggregate, &input.schema, &node.schema)?),
+        NodeKind::MatchRecognize(clause) => Box::new(MatchRecognize::new(clause, &input.schema, &node.schema)?),
         NodeKind::Union | NodeKind::Collect => Box::new(PassThrough),
         NodeKind::Sort(sort) => create_sort(sort, input)?,
         NodeKind::Limit { offset, fetch } => Box::new(Limit::new(*offset, *fetch)),

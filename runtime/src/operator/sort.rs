@@ -4,7 +4,7 @@
 
 mod at_end;
 mod by_watermark;
-mod order;
+pub(super) mod order;
 mod state;
 
 pub use at_end::{FoldInput, SortAtEnd};

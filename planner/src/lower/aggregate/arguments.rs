@@ -14,12 +14,12 @@ use crate::lower::{Lowered, Lowering, Relation};
 use crate::stream_plan::{AggregateCall, AggregateFunction};
 
 /// An aggregate call whose arguments are still expressions.
-pub(super) struct Call {
-    function: AggregateFunction,
-    args: Vec<Expr>,
-    filter: Option<Expr>,
-    distinct: bool,
-    field: FieldRef,
+pub(in crate::lower) struct Call {
+    pub function: AggregateFunction,
+    pub args: Vec<Expr>,
+    pub filter: Option<Expr>,
+    pub distinct: bool,
+    pub field: FieldRef,
     text: String,
 }
 
@@ -30,7 +30,8 @@ impl Lowering<'_> {
         exprs.iter().enumerate().map(|(i, e)| self.call(e, &grouping.schema.fields()[base + i])).collect()
     }
 
-    fn call(&self, expr: &Expr, field: &FieldRef) -> Lowered<Call> {
+    /// One call; `field` is its result.
+    pub(in crate::lower) fn call(&self, expr: &Expr, field: &FieldRef) -> Lowered<Call> {
         let Expr::AggregateFunction(call) = expr.clone().unalias() else {
             return self.unsupported(&format!("the aggregate {}", sql_text(expr)));
         };

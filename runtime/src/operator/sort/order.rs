@@ -44,6 +44,14 @@ impl RowOrder {
         rows.sort_by(|a, b| keys.row(starts[a.0] + a.1).cmp(&keys.row(starts[b.0] + b.1)));
         Ok(())
     }
+
+    /// The order of the rows whose key columns these are: their places, equal ones as they are.
+    pub fn sorted_places(&self, columns: &[ArrayRef]) -> Result<Vec<usize>, ArrowError> {
+        let keys = self.converter.convert_columns(columns)?;
+        let mut places: Vec<usize> = (0..keys.num_rows()).collect();
+        places.sort_by(|a, b| keys.row(*a).cmp(&keys.row(*b)));
+        Ok(places)
+    }
 }
 
 /// Emits `rows` in the order given, as far as `window` wants them.
