@@ -31,6 +31,7 @@ use sqllogictest::{Runner, strict_column_validator};
 
 use crate::workspace;
 use database::Database;
+pub use values::rows as rows_of;
 
 /// One way to run a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

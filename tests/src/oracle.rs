@@ -8,6 +8,7 @@ pub mod batch;
 pub mod chance;
 pub mod events;
 pub mod query;
+pub mod row_pattern;
 pub mod stream;
 
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use arrow::array::{Int64Array, RecordBatch, TimestampMillisecondArray};
+use arrow::array::{AsArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use tempfile::NamedTempFile;
 
@@ -78,4 +78,29 @@ pub fn csv_file(rows: usize) -> NamedTempFile {
     out.flush().expect("the temporary file can be written");
     drop(out);
     file
+}
+
+/// Bids as [`in_memory`], one at a time, each on an auction of its own.
+pub fn one_shot(rows: usize, batch_size: usize) -> impl Iterator<Item = RecordBatch> {
+    let time = DataType::Timestamp(TimeUnit::Millisecond, None);
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("auction", DataType::Int64, false),
+        Field::new("price", DataType::Int64, false),
+        Field::new("ts", time, false),
+    ]));
+    let mut numbers = Numbers(3);
+    (0..rows).step_by(batch_size).map(move |start| {
+        let range = start..rows.min(start + batch_size);
+        let auction = Int64Array::from_iter_values(range.clone().map(|row| row as i64));
+        let price = Int64Array::from_iter_values(range.clone().map(|_| numbers.below(100_000) as i64));
+        let ts = TimestampMillisecondArray::from_iter_values(range.map(time_ms));
+        let columns: Vec<arrow::array::ArrayRef> = vec![Arc::new(auction), Arc::new(price), Arc::new(ts)];
+        RecordBatch::try_new(Arc::clone(&schema), columns).expect("the columns fit the schema")
+    })
+}
+
+/// The time of a batch's last bid.
+pub fn last_ms(batch: &RecordBatch) -> i64 {
+    let ts = batch.column_by_name("ts").expect("bids have a time");
+    ts.as_primitive::<arrow::datatypes::TimestampMillisecondType>().values().last().copied().unwrap_or(i64::MIN)
 }

@@ -64,3 +64,43 @@ pub fn arrow_csv(path: &Path, batch_size: usize) -> usize {
     let reader = arrow::csv::ReaderBuilder::new(Arc::new(schema)).with_batch_size(batch_size).build(file);
     reader.expect("the schema fits").map(|b| b.expect("the file is well formed").num_rows()).sum()
 }
+
+/// What a hand-written automaton looks for, with one state a key.
+#[derive(Clone, Copy)]
+pub enum Automaton {
+    /// A price below `low`, then prices up to `high`, then one above.
+    Funnel { low: i64, high: i64 },
+    /// Falling prices, then rising ones.
+    VShape,
+}
+
+/// Matches among bids whose auctions are below `keys`; input in order of time. Returns how many there are.
+pub fn matches(batches: &[RecordBatch], keys: u64, automaton: Automaton) -> usize {
+    let mut states = vec![0u8; keys as usize];
+    let mut previous = vec![i64::MAX; keys as usize];
+    let mut found = 0;
+    for batch in batches {
+        let auctions = batch.column(0).as_primitive::<Int64Type>().values();
+        let prices = batch.column(1).as_primitive::<Int64Type>().values();
+        for (auction, price) in auctions.iter().zip(prices) {
+            let (state, previous) = (&mut states[*auction as usize], &mut previous[*auction as usize]);
+            let (next, is_match) = match automaton {
+                Automaton::Funnel { low, high } => match *state {
+                    _ if *price < low => (1, false),
+                    0 => (0, false),
+                    _ if *price <= high => (2, false),
+                    _ => (0, *state == 2),
+                },
+                Automaton::VShape => match (*price < *previous, *state) {
+                    (true, 2) => (1, true),
+                    (true, _) => (1, false),
+                    (false, 0) => (0, false),
+                    (false, _) => (2, false),
+                },
+            };
+            found += usize::from(is_match);
+            (*state, *previous) = (next, *price);
+        }
+    }
+    found
+}

@@ -11,6 +11,7 @@
 mod bids;
 mod cpu_clock;
 mod limits;
+mod patterns;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -59,6 +60,10 @@ const BENCHES: &[(&str, MakeBench)] = &[
     ("tumble count, 1 M keys", || tumble_count(1_000_000, Goal::ShareOfLimit(0.2))),
     ("filter and projection", filter_project),
     ("csv, all columns", csv_all_columns),
+    ("pattern A B+ C, 10 k keys", patterns::row_conditions),
+    ("pattern V with PREV, 10 k keys", patterns::v_shape),
+    ("pattern A B* C, one hot key", patterns::hot_key),
+    ("pattern A B, 50 M one-shot keys", patterns::one_shot_keys),
 ];
 
 fn run(mut bench: Bench) -> bool {
