@@ -102,6 +102,9 @@ pub(crate) struct Lowering<'a> {
     pub text: &'a str,
     pub plan: StreamPlan,
     pub warnings: Vec<Diagnostic>,
+    /// What the names of the statement's nodes begin with.
+    scope: String,
+    scopes: BTreeMap<String, usize>,
     names: BTreeMap<&'static str, usize>,
     places: BTreeMap<String, Span>,
     group_places: BTreeMap<String, Span>,
@@ -116,6 +119,8 @@ impl<'a> Lowering<'a> {
             text,
             plan: StreamPlan::default(),
             warnings: vec![],
+            scope: String::new(),
+            scopes: BTreeMap::new(),
             names: BTreeMap::new(),
             places: BTreeMap::new(),
             group_places: BTreeMap::new(),
@@ -221,6 +226,15 @@ impl<'a> Lowering<'a> {
         ))
     }
 
+    /// Begins the plan of an INSERT into `table`. Its nodes are named and numbered apart from those of other INSERTs,
+    /// so that one more of those renames nothing: state is found again by these names.
+    fn begin_insert(&mut self, table: &str) {
+        let count = self.scopes.entry(table.to_owned()).or_default();
+        *count += 1;
+        self.scope = if *count == 1 { format!("{table}/") } else { format!("{table}#{count}/") };
+        self.names.clear();
+    }
+
     /// Adds a node; its name is `base` and a number.
     fn push(
         &mut self,
@@ -235,7 +249,7 @@ impl<'a> Lowering<'a> {
         *count += 1;
         let (inputs, distribution): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
         let singleton = distribution.contains(&Distribution::Single);
-        let uid = format!("{base}-{count}");
+        let uid = format!("{}{base}-{count}", self.scope);
         self.plan.nodes.push(StreamNode {
             id,
             uid,
@@ -253,7 +267,8 @@ impl<'a> Lowering<'a> {
     /// Takes back the last node.
     fn pop(&mut self) {
         if let Some(node) = self.plan.nodes.pop()
-            && let Some(count) = self.names.get_mut(node.uid.rsplit_once('-').map_or("", |(base, _)| base))
+            && let Some((base, _)) = node.uid[self.scope.len()..].rsplit_once('-')
+            && let Some(count) = self.names.get_mut(base)
         {
             *count -= 1;
         }

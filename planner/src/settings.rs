@@ -32,6 +32,19 @@ const TIME_ZONE: &str = "table.local-time-zone";
 const IDLE_TIMEOUT: &str = "table.exec.source.idle-timeout";
 const NULL_ROWTIME: &str = "table.exec.source.rowtime-null-handling";
 const STATE_BACKEND: &str = "state.backend.type";
+const JOB_NAME: &str = "pipeline.name";
+
+const CHECKPOINT_DIR: &str = "execution.checkpointing.dir";
+const CHECKPOINT_INTERVAL: &str = "execution.checkpointing.interval";
+const CHECKPOINTS_RETAINED: &str = "execution.checkpointing.num-retained";
+const RESTORE_FROM: &str = "execution.state-recovery.path";
+const ALLOW_DROPPED_STATE: &str = "execution.state-recovery.ignore-unclaimed-state";
+const RESTART_STRATEGY: &str = "restart-strategy.type";
+const FIXED_ATTEMPTS: &str = "restart-strategy.fixed-delay.attempts";
+const FIXED_DELAY: &str = "restart-strategy.fixed-delay.delay";
+const EXPONENTIAL_INITIAL: &str = "restart-strategy.exponential-delay.initial-backoff";
+const EXPONENTIAL_MAX: &str = "restart-strategy.exponential-delay.max-backoff";
+const EXPONENTIAL_ATTEMPTS: &str = "restart-strategy.exponential-delay.attempts-before-reset-backoff";
 
 /// The most subtasks a vertex may have: key groups are shared out among them.
 pub const PARALLELISM_LIMIT: usize = 128;
@@ -39,6 +52,14 @@ pub const PARALLELISM_LIMIT: usize = 128;
 pub const BATCH_SIZE_LIMIT: usize = 1 << 20;
 
 const SPECS: &[SettingSpec] = &[
+    spec(
+        CHECKPOINT_DIR,
+        OptionKind::Text,
+        "",
+        "where jobs that write tables keep checkpoints, and go on from; nowhere when empty",
+    ),
+    spec(CHECKPOINT_INTERVAL, OptionKind::Duration, "10 s", "time from one checkpoint to the next"),
+    spec(CHECKPOINTS_RETAINED, OptionKind::Count, "2", "checkpoints of a job that are kept"),
     spec(BATCH_SIZE, OptionKind::Count, "8192", "rows to aim for in a batch; never changes a result"),
     spec(
         "execution.runtime-mode",
@@ -66,7 +87,7 @@ const SPECS: &[SettingSpec] = &[
         "accepted; the watermark advances with every row",
     ),
     spec(MAX_PARALLELISM, OptionKind::Count, "128", "number of key groups; fixed for the life of a job's state"),
-    spec("pipeline.name", OptionKind::Text, "", "the job's name"),
+    spec(JOB_NAME, OptionKind::Text, "", "the job's name; checkpoints are found by it"),
     spec(
         "pipeline.object-reuse",
         OptionKind::Bool,
@@ -79,6 +100,29 @@ const SPECS: &[SettingSpec] = &[
         "table",
         "accepted; see --result-mode",
     ),
+    spec(
+        RESTART_STRATEGY,
+        OptionKind::OneOf(&["none", "fixed-delay", "exponential-delay"]),
+        "none",
+        "whether a job that fails for want of something outside begins again, from its last checkpoint",
+    ),
+    spec(FIXED_ATTEMPTS, OptionKind::Count, "1", "how often a job begins again"),
+    spec(FIXED_DELAY, OptionKind::Duration, "1 s", "how long it waits before"),
+    spec(EXPONENTIAL_INITIAL, OptionKind::Duration, "1 s", "how long it waits the first time"),
+    spec(
+        EXPONENTIAL_MAX,
+        OptionKind::Duration,
+        "1 min",
+        "the longest that it waits; each time twice as long as before",
+    ),
+    spec(EXPONENTIAL_ATTEMPTS, OptionKind::Count, "10", "how often it begins again without a checkpoint in between"),
+    spec(
+        RESTORE_FROM,
+        OptionKind::Text,
+        "latest",
+        "the checkpoint to go on from: 'latest', the directory of one, or 'none' to begin anew",
+    ),
+    spec(ALLOW_DROPPED_STATE, OptionKind::Bool, "false", "go on without the state of operators that are gone"),
     spec(STATE_BACKEND, OptionKind::OneOf(&["hashmap", "rocksdb"]), "hashmap", "where keyed state lives"),
     spec("table.dml-sync", OptionKind::Bool, "true", "accepted; INSERT waits for its job"),
     spec(
@@ -93,6 +137,44 @@ const SPECS: &[SettingSpec] = &[
 
 const fn spec(key: &'static str, kind: OptionKind, default: &'static str, help: &'static str) -> SettingSpec {
     SettingSpec { key, kind, default, help }
+}
+
+/// What is set about checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpointing<'a> {
+    /// Where they are.
+    pub dir: &'a str,
+    /// Time from one to the next.
+    pub interval: Duration,
+    /// How many are kept.
+    pub retained: usize,
+    /// `latest`, `none`, or the directory of one.
+    pub restore_from: &'a str,
+    /// May state of operators that are gone be left behind?
+    pub allows_dropped_state: bool,
+}
+
+/// Whether and how a job that has failed begins again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestartStrategy {
+    /// It does not.
+    None,
+    /// After the same time each time.
+    FixedDelay {
+        /// How often.
+        attempts: usize,
+        /// The time.
+        delay: Duration,
+    },
+    /// After twice as long each time.
+    ExponentialDelay {
+        /// How often in a row.
+        attempts: usize,
+        /// The first time.
+        initial: Duration,
+        /// The longest.
+        max: Duration,
+    },
 }
 
 /// Why a `SET` or `RESET` was refused.
@@ -207,6 +289,49 @@ impl Settings {
         self.get(MATCH_SKIP_FAILURE) == "degrade"
     }
 
+    /// The job's name, if it was given one.
+    pub fn job_name(&self) -> Option<&str> {
+        Some(self.get(JOB_NAME)).filter(|name| !name.is_empty())
+    }
+
+    /// What is set about checkpoints; `None` without a directory for them.
+    pub fn checkpointing(&self) -> Option<Checkpointing<'_>> {
+        let dir = Some(self.get(CHECKPOINT_DIR)).filter(|dir| !dir.is_empty())?;
+        Some(Checkpointing {
+            dir,
+            interval: self.duration(CHECKPOINT_INTERVAL),
+            retained: self.count(CHECKPOINTS_RETAINED),
+            restore_from: self.get(RESTORE_FROM),
+            allows_dropped_state: self.get(ALLOW_DROPPED_STATE).eq_ignore_ascii_case("true"),
+        })
+    }
+
+    /// The first key that was set and means nothing without a directory for checkpoints, when there is none.
+    pub fn checkpointing_in_vain(&self) -> Option<&'static str> {
+        let has_dir = !self.get(CHECKPOINT_DIR).is_empty();
+        let keys = [CHECKPOINT_INTERVAL, CHECKPOINTS_RETAINED, RESTORE_FROM, ALLOW_DROPPED_STATE];
+        keys.into_iter().find(|key| !has_dir && self.values.contains_key(key))
+    }
+
+    /// Whether and how a job that has failed begins again.
+    pub fn restart_strategy(&self) -> RestartStrategy {
+        match self.get(RESTART_STRATEGY) {
+            "fixed-delay" => {
+                RestartStrategy::FixedDelay { attempts: self.count(FIXED_ATTEMPTS), delay: self.duration(FIXED_DELAY) }
+            }
+            "exponential-delay" => RestartStrategy::ExponentialDelay {
+                attempts: self.count(EXPONENTIAL_ATTEMPTS),
+                initial: self.duration(EXPONENTIAL_INITIAL),
+                max: self.duration(EXPONENTIAL_MAX),
+            },
+            _ => RestartStrategy::None,
+        }
+    }
+
+    fn duration(&self, key: &'static str) -> Duration {
+        parse_duration(self.get(key)).unwrap_or_default()
+    }
+
     /// `hashmap` or `rocksdb`.
     pub fn state_backend(&self) -> &str {
         self.get(STATE_BACKEND)
@@ -230,6 +355,11 @@ fn check(spec: &SettingSpec, value: &str) -> Result<(), String> {
         PARALLELISM => within(PARALLELISM_LIMIT),
         MAX_PARALLELISM => within(1 << 15),
         BATCH_SIZE => within(BATCH_SIZE_LIMIT),
+        CHECKPOINTS_RETAINED => within(1 << 10),
+        CHECKPOINT_INTERVAL => match parse_duration(value) {
+            Ok(interval) if interval.is_zero() => Err("expected a time longer than 0".into()),
+            _ => Ok(()),
+        },
         TIME_ZONE => {
             Tz::from_str(value).map(|_| ()).map_err(|_| "expected a zone such as 'UTC' or 'Europe/Berlin'".into())
         }

@@ -34,7 +34,8 @@ pub struct StreamPlan {
 pub struct StreamNode {
     /// Its place in the arena.
     pub id: NodeId,
-    /// A stable name for state and metrics, such as `window-aggregate-3`.
+    /// A stable name for state and metrics: what it is and its number among those of its kind in its statement, such
+    /// as `window-aggregate-2`; in an INSERT behind the table's name, `daily/window-aggregate-2`.
     pub uid: String,
     /// What it does.
     pub kind: NodeKind,

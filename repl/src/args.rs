@@ -41,6 +41,35 @@ enum Command {
     Explain(Files),
     /// Report all errors of scripts, without running them
     Check(Files),
+    /// Look at what jobs keep in checkpoints
+    #[command(subcommand)]
+    State(StateCommand),
+}
+
+/// What to look at.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum StateCommand {
+    /// List the checkpoints of a directory
+    Ls {
+        /// The directory given as `--checkpoint-dir`
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
+    /// Show what a checkpoint holds; of a directory of checkpoints its newest
+    Show {
+        /// The checkpoint, or a directory of them
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
+    /// Say what becomes of the state when a script is changed; exit code 5 when it cannot all be kept
+    Diff {
+        /// The script whose jobs have taken checkpoints
+        #[arg(value_name = "OLD.sql")]
+        old: PathBuf,
+        /// The script that is to go on from them
+        #[arg(value_name = "NEW.sql")]
+        new: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -74,12 +103,18 @@ pub struct RunOptions {
     state_backend: StateBackend,
     #[arg(long, value_name = "DIR", hide = true, global = true)]
     state_dir: Option<String>,
-    #[arg(long, value_name = "DIR", hide = true, global = true)]
+    /// Where jobs that write tables keep checkpoints, and go on from
+    #[arg(long, value_name = "DIR", global = true)]
     checkpoint_dir: Option<String>,
-    #[arg(long, value_name = "DURATION", hide = true, global = true)]
+    /// Time from one checkpoint to the next, such as `10s`
+    #[arg(long, value_name = "DURATION", global = true)]
     checkpoint_interval: Option<String>,
-    #[arg(long, value_name = "latest|PATH|none", hide = true, global = true)]
+    /// The checkpoint to go on from: the job's newest by default, or begin anew
+    #[arg(long, value_name = "latest|PATH|none", global = true)]
     restore: Option<String>,
+    /// Go on without the state of operators that are gone from the query
+    #[arg(long, global = true)]
+    allow_dropped_state: bool,
     /// Stop after this time with exit code 124, such as `30s` or `5min`
     #[arg(long, value_name = "DURATION", value_parser = parse_timeout, global = true)]
     pub timeout: Option<Duration>,
@@ -138,6 +173,8 @@ pub enum Action {
     Explain(Vec<Input>),
     /// Report errors.
     Check(Vec<Input>),
+    /// Look at checkpoints.
+    State(StateCommand),
     /// Talk to a person.
     Shell,
 }
@@ -163,6 +200,7 @@ impl CommandLine {
             Some(Command::Run(f)) => (Action::Run as fn(_) -> _, &f.files),
             Some(Command::Explain(f)) => (Action::Explain as fn(_) -> _, &f.files),
             Some(Command::Check(f)) => (Action::Check as fn(_) -> _, &f.files),
+            Some(Command::State(command)) => return Ok(Action::State(command.clone())),
         };
         if !named.is_empty() && !self.statements.is_empty() {
             return Err("give either files or `-c`, not both".into());
@@ -205,20 +243,21 @@ impl RunOptions {
 
     /// What to set before the first statement, in order.
     pub fn all_settings(&self) -> Vec<(String, String)> {
-        let flags = [("parallelism.default", self.parallelism), ("execution.batch-size", self.batch_size)];
-        let flags = flags.iter().filter_map(|(key, value)| Some((key.to_string(), (*value)?.to_string())));
+        let flags = [
+            ("parallelism.default", self.parallelism.map(|n| n.to_string())),
+            ("execution.batch-size", self.batch_size.map(|n| n.to_string())),
+            ("execution.checkpointing.dir", self.checkpoint_dir.clone()),
+            ("execution.checkpointing.interval", self.checkpoint_interval.clone()),
+            ("execution.state-recovery.path", self.restore.clone()),
+            ("execution.state-recovery.ignore-unclaimed-state", self.allow_dropped_state.then(|| true.to_string())),
+        ];
+        let flags = flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         flags.chain(self.settings.iter().cloned()).collect()
     }
 
     fn refuse_what_is_missing(&self) -> Result<(), String> {
-        let checkpoint_flags = [
-            ("--checkpoint-dir", &self.checkpoint_dir),
-            ("--checkpoint-interval", &self.checkpoint_interval),
-            ("--restore", &self.restore),
-            ("--state-dir", &self.state_dir),
-        ];
-        if let Some((flag, _)) = checkpoint_flags.iter().find(|(_, value)| value.is_some()) {
-            return Err(format!("{flag}: checkpoints are not available in this version"));
+        if self.state_dir.is_some() {
+            return Err("--state-dir: the state of operators stays in memory in this version".into());
         }
         match self.state_backend {
             StateBackend::Memory => Ok(()),

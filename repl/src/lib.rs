@@ -5,6 +5,7 @@
 
 pub mod render;
 pub mod session;
+pub mod state;
 pub mod summary;
 
 pub use session::Session;

@@ -69,6 +69,7 @@ fn perform(line: &CommandLine) -> Result<(), Refused> {
         }
         Action::Explain(inputs) => for_each(&read(&inputs)?, &mut runner, Runner::explain)?,
         Action::Check(inputs) => for_each(&read(&inputs)?, &mut runner, Runner::check)?,
+        Action::State(command) => runner.look_at_state(&command)?,
     }
     Ok(())
 }

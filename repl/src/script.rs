@@ -5,6 +5,7 @@ mod guard;
 mod jobs;
 mod plans;
 mod source;
+mod state;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub use source::Source;
 pub enum Ending {
     /// An error of the SQL, of the data or of the machine.
     Failed,
+    /// What is kept of a job does not fit it, or is corrupt.
+    StateRefused,
     /// Nobody reads the rows any more.
     ClosedPipe,
     /// A signal or the timeout.
@@ -40,6 +43,7 @@ impl Ending {
     pub fn exit_code(self) -> u8 {
         match self {
             Ending::Failed => 1,
+            Ending::StateRefused => 5,
             Ending::ClosedPipe => 0,
             Ending::Stopped(reason) => reason.exit_code(),
         }
@@ -131,7 +135,7 @@ impl Runner {
         }
         let finding = findings::of_runtime_error(error, statement, &source.text);
         self.console.diagnose(&[finding], source);
-        Ending::Failed
+        if error.is_about_state() { Ending::StateRefused } else { Ending::Failed }
     }
 
     fn unprintable(&mut self, error: &RenderError) -> Ending {

@@ -16,8 +16,10 @@
 mod answers;
 mod job;
 mod memory;
+mod recovery;
 mod statement;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -34,9 +36,11 @@ use tidemark_runtime::connector::registry::standard_connectors;
 use tidemark_runtime::engine::Engine;
 use tidemark_runtime::error::RuntimeError;
 use tidemark_runtime::job::JobOptions;
+use tidemark_runtime::job::restart::Restarts;
 use tidemark_runtime::summary::JobSummary;
 
 pub use job::{Job, QueryRows};
+pub use recovery::{Crash, CrashedQuery, ScriptJob};
 
 /// Why no state lives in RocksDB.
 pub const ROCKSDB_REFUSAL: &str = if cfg!(feature = "rocksdb") {
@@ -51,6 +55,8 @@ pub struct Session {
     settings: Settings,
     engine: Engine,
     memory: MemoryTables,
+    /// How often a job of each name has been started.
+    jobs: BTreeMap<String, usize>,
 }
 
 /// What a statement that was started gave.
@@ -133,12 +139,16 @@ impl Default for Session {
 impl Session {
     /// A session without tables, over the connectors that come with the engine.
     pub fn new() -> Self {
+        Self::over(standard_connectors())
+    }
+
+    /// A session without tables, over these connectors and `memory`, which every session has.
+    pub fn over(mut connectors: Vec<Arc<dyn Connector>>) -> Self {
         let memory = MemoryTables::default();
-        let mut connectors = standard_connectors();
         connectors.push(Arc::new(MemoryConnector::new(memory.clone())) as Arc<dyn Connector>);
         let factories = connectors.iter().map(|c| Arc::clone(c) as Arc<dyn ConnectorFactory>).collect();
         let catalog = Catalog::new(factories);
-        Self { catalog, settings: Settings::default(), engine: Engine::new(connectors), memory }
+        Self { catalog, settings: Settings::default(), engine: Engine::new(connectors), memory, jobs: BTreeMap::new() }
     }
 
     /// The tables and views.
@@ -234,15 +244,26 @@ impl Session {
         }
     }
 
-    fn start(&self, planned: Planned) -> Result<Job, RuntimeError> {
-        let options = JobOptions {
+    fn start(&mut self, planned: Planned) -> Result<Job, RuntimeError> {
+        let mut options = self.job_options();
+        if planned.output.is_none() {
+            options.checkpoints = self.checkpoints_of(&planned)?;
+        }
+        let restarts = Restarts::new(self.settings.restart_strategy());
+        let job = Job::start(self.engine.clone(), &planned, options, restarts)?;
+        if job.output.is_none() {
+            self.note_started(&planned);
+        }
+        Ok(job)
+    }
+
+    fn job_options(&self) -> JobOptions {
+        JobOptions {
             batch_size: self.settings.batch_size(),
             threads: self.settings.parallelism(),
             time_zone: self.settings.time_zone().into(),
             ..JobOptions::default()
-        };
-        let handle = self.engine.start(&planned.graph, options)?;
-        Ok(Job { handle, output: planned.output })
+        }
     }
 }
 
@@ -266,8 +287,9 @@ fn finish(outcome: Outcome) -> Result<StatementResult, SessionError> {
         Outcome::Text(text) => Ok(StatementResult::Text(text)),
         Outcome::Job(job) => {
             let changes = job.handle.results().map(|r| r.iter().collect()).unwrap_or_default();
-            let summary = job.handle.wait()?;
-            Ok(match job.output {
+            let output = job.output.clone();
+            let summary = job.wait()?;
+            Ok(match output {
                 Some(output) => StatementResult::Rows { output, changes, summary },
                 None => StatementResult::Written(summary),
             })
@@ -275,5 +297,7 @@ fn finish(outcome: Outcome) -> Result<StatementResult, SessionError> {
     }
 }
 
+#[cfg(test)]
+mod restart_tests;
 #[cfg(test)]
 mod tests;

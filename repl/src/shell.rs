@@ -133,7 +133,9 @@ fn obey(command: Command, runner: &mut Runner, stop: &Stop, timeout: Option<Dura
 /// Runs statements; what ends them does not end the shell, unless it is meant for the process.
 fn run_source(runner: &mut Runner, source: &Source, stop: &Stop, timeout: Option<Duration>) -> Result<Next, Ending> {
     match runner.run(source, &stop.with_timeout(timeout)) {
-        Ok(()) | Err(Ending::Failed | Ending::Stopped(Reason::Interrupt | Reason::Timeout)) => Ok(Next::Read),
+        Ok(()) | Err(Ending::Failed | Ending::StateRefused | Ending::Stopped(Reason::Interrupt | Reason::Timeout)) => {
+            Ok(Next::Read)
+        }
         Err(ending @ (Ending::ClosedPipe | Ending::Stopped(Reason::Terminate))) => Err(ending),
     }
 }

@@ -19,6 +19,15 @@ use words::{count, counted, duration_ms};
 /// from one that hands its rows to the caller, who can see them.
 pub fn describe(summary: &JobSummary, is_insert: bool) -> String {
     let mut text = String::new();
+    match &summary.recovery {
+        Some(recovery) if recovery.is_complete => {
+            let _ = writeln!(text, "nothing to do: the job had ended with checkpoint {}", recovery.checkpoint);
+        }
+        Some(recovery) => {
+            let _ = writeln!(text, "went on from checkpoint {}", recovery.checkpoint);
+        }
+        None => {}
+    }
     if summary.sources.is_empty() {
         return text;
     }

@@ -1,5 +1,7 @@
 //! What flows along an edge.
 
+use tidemark_state::manifest::CheckpointId;
+
 use crate::change_batch::ChangeBatch;
 
 /// An event time (ms since 1970) up to which an input is complete: no row at or before it is still expected.
@@ -20,6 +22,8 @@ pub enum StreamElement {
     Batch(ChangeBatch),
     /// Event time has reached this point; it never goes back.
     Watermark(Watermark),
+    /// What came before belongs to this checkpoint, what follows does not.
+    Barrier(CheckpointId),
     /// The producer has gone quiet: it does not hold the watermark back until its next batch or watermark.
     Idle,
     /// The producer is done; nothing follows.

@@ -9,11 +9,15 @@ use crate::clock::ManualClock;
 use crate::connector::Connector;
 use crate::error::RuntimeError;
 use crate::job::JobOptions;
-use crate::job::deploy::deploy;
+use crate::job::deploy::{Deployment, deploy};
 use crate::job::handle::JobHandle;
-use crate::job::results::Received;
 use crate::scheduler::{Control, simulation::run_simulated, spawn};
 use crate::summary::JobSummary;
+
+mod crash;
+
+use self::crash::{Caller, Taken};
+pub use self::crash::{CrashPlan, CrashStep, NoCrash, SimulatedRun};
 
 /// Runs job graphs over its connectors.
 #[derive(Clone, Debug, Default)]
@@ -35,9 +39,10 @@ impl Engine {
         let tasks = graph.vertices.iter().map(|v| v.parallelism).sum::<usize>();
         let control = Arc::new(Control::new(tasks.min(options.threads).max(1)));
         let deployment = deploy(graph, &self.connectors, &options, &control)?;
-        let threads = spawn(deployment.tasks, &control)
+        let Deployment { tasks, coordinator, wishes, results, metrics } = deployment;
+        let threads = spawn(tasks, coordinator, &control)
             .map_err(|e| RuntimeError::Unsupported(format!("cannot start a thread: {e}")))?;
-        Ok(JobHandle::new(control, threads, deployment.results, deployment.metrics))
+        Ok(JobHandle::new(control, threads, results, metrics, wishes))
     }
 
     /// Runs a job to its end on the calling thread, stepping its tasks in an order that `seed` fixes. `clock` stands
@@ -53,17 +58,30 @@ impl Engine {
         clock: Arc<ManualClock>,
         seed: u64,
     ) -> Result<(Vec<ChangeBatch>, JobSummary), RuntimeError> {
+        let run = self.simulate_crash(graph, options, clock, seed, &mut NoCrash)?;
+        Ok((run.rows, run.summary))
+    }
+
+    /// As [`Engine::simulate`], but `crash` may take checkpoints and end the job at any step, as a crash would.
+    ///
+    /// # Errors
+    /// As [`Engine::simulate`].
+    pub fn simulate_crash(
+        &self,
+        graph: &JobGraph,
+        options: JobOptions,
+        clock: Arc<ManualClock>,
+        seed: u64,
+        crash: &mut dyn CrashPlan,
+    ) -> Result<SimulatedRun, RuntimeError> {
         let options = JobOptions { clock: clock.clone(), ..options };
-        let deployment = deploy(graph, &self.connectors, &options, &Control::new(1))?;
-        let mut rows = Vec::new();
-        run_simulated(deployment.tasks, seed, &clock, || match deployment.results.as_ref().map(|r| r.try_recv()) {
-            Some(Received::Batch(batch)) => {
-                rows.push(batch);
-                true
-            }
-            _ => false,
-        })?;
-        Ok((rows, deployment.metrics.summary()))
+        let deployment = deploy(graph, &self.connectors, &options, &Arc::new(Control::new(1)))?;
+        let Deployment { mut tasks, coordinator, wishes, results, metrics } = deployment;
+        tasks.extend(coordinator);
+        let mut caller = Caller { results: results.as_ref(), wishes, crash, taken: Taken::default() };
+        let has_crashed = run_simulated(tasks, seed, &clock, &mut caller)?.is_break();
+        let rows = if has_crashed { caller.rows_before_checkpoint() } else { caller.taken.rows };
+        Ok(SimulatedRun { rows, has_crashed, summary: metrics.summary() })
     }
 }
 

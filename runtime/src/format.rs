@@ -19,11 +19,11 @@ pub mod text;
 mod type_name;
 pub mod zone;
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use serde::{Deserialize, Serialize};
 use tidemark_planner::catalog::connector::OptionError;
 use tidemark_planner::catalog::options::{OptionKind, OptionSpec, Options};
 use tidemark_planner::catalog::table::TableDef;
@@ -48,6 +48,25 @@ pub(crate) trait Decoder: Send {
     /// The rows read since the last time; `None` when there are none. What cannot be read is an error that comes
     /// when the rows before it have been taken.
     fn take(&mut self) -> Result<Option<RecordBatch>, RuntimeError>;
+
+    /// Is an error what comes next?
+    fn has_failed(&self) -> bool;
+
+    /// What must be known of the text that has been read to read what follows.
+    fn place(&self) -> TextPlace;
+
+    /// Goes on behind the text that another decoder has read to `place`. A sentence says why that cannot be.
+    fn resume(&mut self, place: &TextPlace) -> Result<(), String>;
+}
+
+/// A place between two rows of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TextPlace {
+    /// Lines before it.
+    pub lines: u64,
+    /// The names in the header, where the format has one and it has been read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<Vec<String>>,
 }
 
 /// Writes rows to a file.
@@ -146,7 +165,7 @@ impl Format {
     }
 
     /// Writes rows of `schema` to `file`.
-    pub fn encoder(&self, file: File, schema: SchemaRef, zone: Zone) -> io::Result<Box<dyn Encoder>> {
+    pub fn encoder(&self, file: Box<dyn Write + Send>, schema: SchemaRef, zone: Zone) -> io::Result<Box<dyn Encoder>> {
         match self {
             Format::Csv(options) => Ok(Box::new(csv::encode::CsvEncoder::new(options, file, &schema, zone))),
             Format::Json(options) => Ok(Box::new(json::encode::JsonEncoder::new(options, file, zone))),

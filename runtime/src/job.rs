@@ -3,11 +3,14 @@
 pub(crate) mod deploy;
 pub mod handle;
 mod metrics;
+mod persistence;
+pub mod restart;
 pub mod results;
 mod wiring;
 
 use std::sync::Arc;
 
+use crate::checkpoint::CheckpointOptions;
 use crate::clock::{Clock, SystemClock};
 pub use crate::exchange::channel::ChannelLimits;
 
@@ -24,6 +27,8 @@ pub struct JobOptions {
     pub clock: Arc<dyn Clock>,
     /// When an exchange pushes back.
     pub channel_limits: ChannelLimits,
+    /// Where its checkpoints are; `None` when it takes none.
+    pub checkpoints: Option<CheckpointOptions>,
 }
 
 impl Default for JobOptions {
@@ -34,6 +39,7 @@ impl Default for JobOptions {
             time_zone: "UTC".into(),
             clock: Arc::new(SystemClock),
             channel_limits: ChannelLimits::default(),
+            checkpoints: None,
         }
     }
 }

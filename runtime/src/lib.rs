@@ -4,6 +4,7 @@
 
 mod aggregate;
 pub mod change_batch;
+pub mod checkpoint;
 pub mod clock;
 pub mod connector;
 pub mod element;

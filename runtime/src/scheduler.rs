@@ -26,6 +26,8 @@ pub struct Control {
     running: AtomicUsize,
     /// One a thread.
     wake_ups: Vec<Arc<WakeUp>>,
+    /// That of the thread with the task that may wait for a disk.
+    background: Arc<WakeUp>,
 }
 
 impl Control {
@@ -37,6 +39,7 @@ impl Control {
             error: Mutex::new(None),
             running: AtomicUsize::new(threads),
             wake_ups: (0..threads).map(|_| Arc::default()).collect(),
+            background: Arc::default(),
         }
     }
 
@@ -45,10 +48,21 @@ impl Control {
         &self.wake_ups[task % self.wake_ups.len()]
     }
 
+    /// What the thread of the background task sleeps on.
+    pub fn background_wake_up(&self) -> &Arc<WakeUp> {
+        &self.background
+    }
+
+    /// Wakes every thread.
+    pub fn wake_all(&self) {
+        self.wake_ups.iter().for_each(|w| w.bump());
+        self.background.bump();
+    }
+
     /// Tells every thread to stop.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::SeqCst);
-        self.wake_ups.iter().for_each(|w| w.bump());
+        self.wake_all();
     }
 
     /// Has every thread stopped?
@@ -73,19 +87,29 @@ impl Control {
     }
 }
 
-/// Starts the threads of `control` over `tasks`: task number `i` runs on thread `i` modulo their number.
-pub fn spawn(tasks: Vec<Box<dyn Task>>, control: &Arc<Control>) -> std::io::Result<Vec<JoinHandle<()>>> {
+/// Starts the threads of `control` over `tasks`: task number `i` runs on thread `i` modulo their number. `background`,
+/// which may wait for a disk, has one of its own.
+pub fn spawn(
+    tasks: Vec<Box<dyn Task>>,
+    background: Option<Box<dyn Task>>,
+    control: &Arc<Control>,
+) -> std::io::Result<Vec<JoinHandle<()>>> {
     let mut of_thread: Vec<Vec<Box<dyn Task>>> = control.wake_ups.iter().map(|_| vec![]).collect();
     let threads = of_thread.len();
     for (number, task) in tasks.into_iter().enumerate() {
         of_thread[number % threads].push(task);
     }
-    let start = |(thread, tasks): (usize, Vec<Box<dyn Task>>)| {
-        let control = Arc::clone(control);
-        let run = move || run_thread(tasks, &control.wake_ups[thread], &control);
-        std::thread::Builder::new().name(format!("tidemark-{thread}")).spawn(run)
+    let start = |name: String, tasks: Vec<Box<dyn Task>>, wake_up: &Arc<WakeUp>| {
+        let (control, wake_up) = (Arc::clone(control), Arc::clone(wake_up));
+        let run = move || run_thread(tasks, &wake_up, &control);
+        std::thread::Builder::new().name(name).spawn(run)
     };
-    let started: std::io::Result<Vec<_>> = of_thread.into_iter().enumerate().map(start).collect();
+    // Before any thread can end: the job runs for as long as one does.
+    control.running.fetch_add(background.iter().count(), Ordering::SeqCst);
+    let of_thread = of_thread.into_iter().zip(&control.wake_ups).enumerate();
+    let foreground = of_thread.map(|(thread, (tasks, wake_up))| start(format!("tidemark-{thread}"), tasks, wake_up));
+    let background = background.map(|task| start("tidemark-checkpoints".into(), vec![task], &control.background));
+    let started: std::io::Result<Vec<_>> = foreground.chain(background).collect();
     if started.is_err() {
         control.cancel();
     }
@@ -179,7 +203,7 @@ mod tests {
         let task = |steps_left| -> Box<dyn Task> {
             Box::new(Cancelling { control: Arc::clone(&control), steps_left, steps: Arc::clone(&steps) })
         };
-        for thread in spawn(vec![task(3), task(100)], &control).unwrap() {
+        for thread in spawn(vec![task(3), task(100)], None, &control).unwrap() {
             thread.join().unwrap();
         }
         assert_eq!(steps.load(Ordering::SeqCst), 5, "the second task is not stepped after the first has cancelled");
@@ -190,7 +214,7 @@ mod tests {
     #[test]
     fn a_job_without_tasks_ends_well() {
         let control = Arc::new(Control::new(1));
-        for thread in spawn(vec![], &control).unwrap() {
+        for thread in spawn(vec![], None, &control).unwrap() {
             thread.join().unwrap();
         }
         assert!(control.outcome().is_ok());

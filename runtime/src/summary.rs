@@ -17,6 +17,17 @@ pub struct JobSummary {
     pub rows_out: u64,
     /// Time since the job started.
     pub elapsed: Duration,
+    /// The checkpoint that it went on from, if it did.
+    pub recovery: Option<RecoverySummary>,
+}
+
+/// Where a job went on from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecoverySummary {
+    /// The directory of the checkpoint.
+    pub checkpoint: String,
+    /// Had the job ended with it, so that nothing was left to do?
+    pub is_complete: bool,
 }
 
 /// A table that was read.

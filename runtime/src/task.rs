@@ -4,10 +4,13 @@
 //! into the outputs; and it takes nothing unless every output has room.
 
 pub mod chain;
+pub mod finished_task;
 pub mod lane;
 pub mod operator_task;
 pub mod outlet;
+pub mod report;
 pub mod source_task;
+pub mod splits;
 
 use crate::error::RuntimeError;
 

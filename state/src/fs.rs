@@ -9,8 +9,9 @@
 //! sync_dir("chk-3")                      now the names are on the disk, too
 //! ```
 
+use std::any::Any;
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use self::faulty::{Fault, FaultyFs};
@@ -30,6 +31,17 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Writes a new file and waits for its bytes to be on the disk. A file that exists is an error. After any error
     /// the file may be there in part.
     fn write_new(&self, path: &Path, bytes: &[u8]) -> Result<(), FsError>;
+
+    /// Begins a new file, to be written piece by piece. A file that exists is an error. What is written may be on the
+    /// disk or not until [`FileSystem::sync_file`]; a piece that fails may be there in part.
+    fn create_new(&self, path: &Path) -> Result<Box<dyn Write + Send>, FsError>;
+
+    /// Waits for the bytes of a file to be on the disk; its name may not be.
+    fn sync_file(&self, path: &Path) -> Result<(), FsError>;
+
+    /// Takes the file of that name, made if need be, for this process alone, until the lock is dropped or the process
+    /// is gone. `None` when somebody else has it. The file stays.
+    fn try_lock(&self, path: &Path) -> Result<Option<FileLock>, FsError>;
 
     /// Gives the file another name, taking the place of a file that has it already: wholly or not at all.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), FsError>;
@@ -62,6 +74,15 @@ pub trait FileSystem: Send + Sync + Debug {
     /// What is in the directory, by name.
     fn list(&self, path: &Path) -> Result<Vec<DirEntry>, FsError>;
 }
+
+/// A file that is locked. Others see that only if they try to lock it, too.
+#[derive(Debug)]
+pub struct FileLock(#[expect(dead_code, reason = "it is held, not looked at")] Box<dyn HeldLock>);
+
+/// What unlocks when it is dropped.
+trait HeldLock: Any + Debug + Send + Sync {}
+
+impl<T: Any + Debug + Send + Sync> HeldLock for T {}
 
 /// A file or directory found by [`FileSystem::list`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

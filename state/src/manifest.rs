@@ -55,6 +55,12 @@ pub struct Manifest {
     pub sinks: Vec<SinkState>,
     /// How far event time had come in each subtask.
     pub watermarks: Vec<SubtaskWatermark>,
+    /// The uids of operators, sources and sinks that have ended in all their subtasks: they have put out all they had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finished: Vec<String>,
+    /// Has the whole job ended?
+    #[serde(default)]
+    pub is_complete: bool,
 }
 
 /// The state of an operator.

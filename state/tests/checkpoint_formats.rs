@@ -85,6 +85,8 @@ fn manifest(id: u64, files: Vec<StateFile>) -> Manifest {
         sources: vec![SourceState { uid: "source-0".into(), splits: vec![split] }],
         sinks: vec![SinkState { uid: "sink-2".into(), subtask: 1, token: json!({"pending": ["part-1-7"]}) }],
         watermarks: vec![SubtaskWatermark { uid: "agg-1".into(), subtask: 0, watermark: Some(-5) }],
+        finished: vec![],
+        is_complete: false,
     }
 }
 

@@ -37,6 +37,7 @@ impl Lowering<'_> {
             d.message = format!("table `{}`: {}", table.name, d.message);
             Box::new(d)
         })?;
+        self.begin_insert(&table.name);
         let relation = self.lower(plan)?;
         let columns: Vec<Expr> = relation.schema.columns().into_iter().map(Expr::Column).collect();
         let schema = Arc::clone(&relation.schema);

@@ -85,11 +85,18 @@ fn contradictions_are_refused() {
 }
 
 #[test]
-fn checkpoints_are_refused_with_a_sentence() {
-    for flag in ["--checkpoint-dir", "--checkpoint-interval", "--restore", "--state-dir"] {
-        let sentence = action(&format!("{flag} x a.sql")).expect_err(flag);
-        assert_eq!(sentence, format!("{flag}: checkpoints are not available in this version"));
-    }
+fn checkpoint_flags_are_settings() {
+    let line = "--checkpoint-dir d --checkpoint-interval 2s --restore none --allow-dropped-state a.sql";
+    let settings = parse(line).expect("usage").options.all_settings();
+    let expected = [
+        ("execution.checkpointing.dir", "d"),
+        ("execution.checkpointing.interval", "2s"),
+        ("execution.state-recovery.path", "none"),
+        ("execution.state-recovery.ignore-unclaimed-state", "true"),
+    ];
+    assert_eq!(settings, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    let sentence = action("--state-dir x a.sql").expect_err("refused");
+    assert_eq!(sentence, "--state-dir: the state of operators stays in memory in this version");
 }
 
 #[test]

@@ -11,7 +11,14 @@ pub fn of_runtime_error(error: &RuntimeError, statement: &ParsedStatement, text:
     let start = statement.span.start;
     let words = statement.span.slice(text);
     let length = words.find(|c: char| !c.is_alphanumeric()).unwrap_or(words.len());
-    Diagnostic::error(code(error), with_causes(error)).at(Span::new(start, start + length))
+    let finding = Diagnostic::error(code(error), with_causes(error)).at(Span::new(start, start + length));
+    match error {
+        RuntimeError::Restore(refusal) => match refusal.help() {
+            Some(help) => finding.help(help),
+            None => finding,
+        },
+        _ => finding,
+    }
 }
 
 fn code(error: &RuntimeError) -> &'static str {
@@ -21,6 +28,9 @@ fn code(error: &RuntimeError) -> &'static str {
         RuntimeError::Operator(_) => "TM3003",
         RuntimeError::Unsupported(_) => "TM3004",
         RuntimeError::Cancelled => "TM3005",
+        RuntimeError::Restore(_) => "TM3006",
+        RuntimeError::Checkpoint(_) => "TM3007",
+        RuntimeError::Stopped(_) => "TM3008",
         RuntimeError::Panic(_) => "TM3900",
     }
 }

@@ -1,6 +1,7 @@
 //! Follows a running job to its end: prints a query's rows as they come, waits for an INSERT.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tidemark::render::{Format, RenderError, ResultMode, ResultPrinter, ResultShape};
@@ -13,8 +14,8 @@ use tidemark_runtime::job::handle::JobHandle;
 use tidemark_runtime::job::results::Received;
 use tidemark_runtime::summary::JobSummary;
 
-use super::{Ending, Runner, Source};
-use crate::stop::{Reason, Stop};
+use super::{Ending, Runner, Source, findings};
+use crate::stop::{Reason, Stop, TICK};
 
 /// Why a job did not end well.
 enum Failure {
@@ -24,6 +25,8 @@ enum Failure {
     Run(RuntimeError),
     /// It was stopped; holds whether folded rows were printed although the query had not ended.
     Stopped { reason: Reason, is_partial: bool },
+    /// It was stopped with a checkpoint, whose directory this is.
+    StoppedAt { reason: Reason, checkpoint: PathBuf },
 }
 
 impl From<RenderError> for Failure {
@@ -53,16 +56,17 @@ impl Runner {
         source: &Source,
         stop: &Stop,
     ) -> Result<(), Ending> {
-        let followed = match &job.output {
-            Some(output) => self.print_rows(job.handle, output, stop),
-            None => wait(job.handle, stop),
+        let is_query = job.output.is_some();
+        let followed = match job.output.clone() {
+            Some(output) => self.print_rows(job.handle, &output, stop),
+            None => self.wait(job, source, stop),
         };
         match followed {
             Ok(run) => {
-                if job.output.is_some() && self.options.format() == Format::Table {
+                if is_query && self.options.format() == Format::Table {
                     self.console.note(&format!("({})\n", summary::words::counted(run.rows_out, "row", "rows")));
                 }
-                self.console.note(&summary::describe(&run, job.output.is_none()));
+                self.console.note(&summary::describe(&run, !is_query));
                 Ok(())
             }
             Err(Failure::Print(error)) => Err(self.unprintable(&error)),
@@ -74,6 +78,40 @@ impl Runner {
                 }
                 Err(ending)
             }
+            Err(Failure::StoppedAt { reason, checkpoint }) => {
+                let ending = self.stopped(reason);
+                self.console.note(&format!("the job goes on from checkpoint {}\n", checkpoint.display()));
+                Err(ending)
+            }
+        }
+    }
+
+    /// Waits for a job that only writes. One that takes checkpoints is stopped with a last one; a second signal does
+    /// not wait for it.
+    fn wait(&mut self, mut job: Job, source: &Source, stop: &Stop) -> Result<JobSummary, Failure> {
+        let mut stopping = None;
+        loop {
+            wait_for_end(&job.handle, stop, source.is_interactive, &mut stopping)?;
+            let failed = match (job.outcome(), stopping) {
+                (Err(RuntimeError::Stopped(checkpoint)), Some(reason)) => {
+                    return Err(Failure::StoppedAt { reason, checkpoint });
+                }
+                (Ok(Err(failed)), Some(_)) => return Err(Failure::Run(failed.error)),
+                (outcome, _) => match outcome? {
+                    Ok(summary) => return Ok(summary),
+                    Err(failed) => failed,
+                },
+            };
+            let (error, delay) = (findings::with_causes(&failed.error), failed.delay);
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            let pause = summary::words::duration_ms(delay_ms);
+            self.console.note(&format!("the job failed ({error}) and begins again in {pause}\n"));
+            let mut is_stopped = None;
+            let again = failed.begin_again(&mut |delay| is_stopped = is_stopped.or(pause_before_restart(delay, stop)));
+            if let Some(reason) = is_stopped {
+                return Err(Failure::Stopped { reason, is_partial: false });
+            }
+            job = again?;
         }
     }
 
@@ -135,17 +173,46 @@ fn print_until_end(
     }
 }
 
-/// Waits for a job that only writes.
-fn wait(handle: JobHandle, stop: &Stop) -> Result<JobSummary, Failure> {
+/// Waits until the job has ended. The first reason to stop becomes `stopping` when the job takes checkpoints; it is
+/// then waited for the last one.
+fn wait_for_end(
+    handle: &JobHandle,
+    stop: &Stop,
+    is_interactive: bool,
+    stopping: &mut Option<Reason>,
+) -> Result<(), Failure> {
     let start = Instant::now();
     while !handle.is_finished() {
-        if let Some(reason) = stop.reason() {
-            handle.cancel();
-            return Err(Failure::Stopped { reason, is_partial: false });
+        match (stop.reason(), &stopping) {
+            (Some(reason), None) if handle.stop() => {
+                *stopping = Some(reason);
+                if is_interactive {
+                    stop.forget_interrupt();
+                }
+            }
+            // In a script a second signal ends the process without asking; the first is still told.
+            (Some(reason), Some(_)) if !is_interactive || reason == Reason::Timeout => {}
+            (Some(reason), _) => {
+                handle.cancel();
+                return Err(Failure::Stopped { reason, is_partial: false });
+            }
+            (None, _) => {}
         }
         // A short job is noticed at once, a long one costs few wake-ups: at most a tenth is waited in vain.
         let pause = (start.elapsed() / 10).max(Duration::from_micros(200));
-        std::thread::sleep(pause.min(stop.tick()));
+        std::thread::sleep(pause.min(if stopping.is_some() { TICK } else { stop.tick() }));
     }
-    Ok(handle.wait()?)
+    Ok(())
+}
+
+/// Waits, unless there is a reason to stop, which is given.
+fn pause_before_restart(delay: Duration, stop: &Stop) -> Option<Reason> {
+    let start = Instant::now();
+    while let Some(left) = delay.checked_sub(start.elapsed()) {
+        if let Some(reason) = stop.reason() {
+            return Some(reason);
+        }
+        std::thread::sleep(left.min(stop.tick()));
+    }
+    None
 }

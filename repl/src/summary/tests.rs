@@ -23,7 +23,14 @@ fn window(windows_fired: u64, late_rows: u64, delay_ms: Option<i64>, window_dela
 }
 
 fn summary(sources: Vec<SourceSummary>, windows: Vec<WindowSummary>) -> JobSummary {
-    JobSummary { sources, windows, null_rowtime_rows: 0, rows_out: 33, elapsed: Duration::from_millis(41) }
+    JobSummary {
+        sources,
+        windows,
+        null_rowtime_rows: 0,
+        rows_out: 33,
+        elapsed: Duration::from_millis(41),
+        recovery: None,
+    }
 }
 
 const HOUR_MS: i64 = 3_600_000;

@@ -5,7 +5,9 @@ use tidemark_planner::catalog::options::OptionSpec;
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourceRequest, only_written};
+use super::{
+    Connector, SinkCommitter, SinkOwner, SinkRequest, SinkToken, SinkWriter, Source, SourceRequest, only_written,
+};
 use crate::change_batch::ChangeBatch;
 use crate::error::RuntimeError;
 
@@ -43,6 +45,10 @@ impl Connector for BlackholeConnector {
     fn open_sink(&self, _request: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Ok(Box::new(Blackhole))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct Blackhole;
@@ -54,6 +60,10 @@ impl SinkWriter for Blackhole {
 
     fn flush(&mut self) -> Result<(), RuntimeError> {
         Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<Option<SinkToken>, RuntimeError> {
+        Ok(None)
     }
 
     fn finish(&mut self) -> Result<(), RuntimeError> {

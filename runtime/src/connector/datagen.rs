@@ -24,11 +24,17 @@ use tidemark_planner::catalog::options::OptionSpec;
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitReader, only_read};
+use super::{
+    Connector, RowPosition, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest,
+    SplitPosition, SplitReader, only_read,
+};
 use crate::error::{OperatorError, RuntimeError};
 use crate::metrics::SourceMetrics;
 use options::Recipe;
 use pace::Pace;
+
+/// The only split.
+const SPLIT: &str = "generator";
 
 /// The connector.
 #[derive(Debug)]
@@ -65,6 +71,10 @@ impl Connector for DatagenConnector {
     fn open_sink(&self, _request: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Err(RuntimeError::Unsupported(only_read(self.name()).message))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct DatagenSource {
@@ -73,13 +83,23 @@ struct DatagenSource {
 
 impl Source for DatagenSource {
     fn splits(&self) -> Vec<String> {
-        vec!["generator".into()]
+        vec![SPLIT.into()]
     }
 
-    fn open_split(&self, _index: usize, _metrics: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_split(
+        &self,
+        _index: usize,
+        position: Option<&SplitPosition>,
+        _metrics: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
         let recipe = Recipe::of(&self.request.table).map_err(|e| RuntimeError::Unsupported(e.message))?;
-        let pace = recipe.rows_per_second.map(Pace::start);
-        Ok(Box::new(DatagenReader { request: self.request.clone(), recipe, pace, row: 0 }))
+        let row = RowPosition::read(position, &self.request.table.name, SPLIT)?;
+        let pace = recipe.rows_per_second.map(|rows| Pace::start(rows, row));
+        Ok(Box::new(DatagenReader { request: self.request.clone(), recipe, pace, row }))
     }
 }
 
@@ -111,5 +131,9 @@ impl SplitReader for DatagenReader {
         let options = RecordBatchOptions::new().with_row_count(Some((rows.end - rows.start) as usize));
         let batch = RecordBatch::try_new_with_options(self.request.projection.clone(), columns, &options);
         Ok(SourcePoll::Batch(batch.map_err(OperatorError::from)?))
+    }
+
+    fn position(&self) -> SplitPosition {
+        SplitPosition::of(&RowPosition { row: self.row })
     }
 }

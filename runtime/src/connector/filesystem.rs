@@ -1,23 +1,30 @@
 //! `filesystem`: files of CSV, JSON lines or Parquet, read and written.
 //!
 //! `path` names a file, a directory or a pattern; each file is a split. Written files appear under their names only
-//! when they are complete.
+//! when they are complete; those of a job with checkpoints when the checkpoint behind their rows is, in a directory, even
+//! where the path looks like a file.
 
 mod listing;
 mod metadata;
+mod pending;
 mod sink;
 mod source;
 
 #[cfg(test)]
+mod resume_tests;
+#[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use tidemark_planner::catalog::connector::{ConnectorFactory, OptionError, SinkInfo, SourceInfo};
 use tidemark_planner::catalog::options::{OptionKind, OptionSpec};
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
+use tidemark_state::fs::{FileSystem, LocalFs};
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourceRequest, parse_zone};
+use super::{Connector, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source, SourceRequest, parse_zone};
 use crate::error::{IoError, RuntimeError};
 use crate::format::Format;
 use listing::{Listing, list_files};
@@ -26,7 +33,22 @@ const PATH: &str = "path";
 
 /// The connector.
 #[derive(Debug)]
-pub struct FilesystemConnector;
+pub struct FilesystemConnector {
+    fs: Arc<dyn FileSystem>,
+}
+
+impl FilesystemConnector {
+    /// Writes to `fs`; it reads from the machine's file system all the same.
+    pub fn writing_to(fs: Arc<dyn FileSystem>) -> Self {
+        Self { fs }
+    }
+}
+
+impl Default for FilesystemConnector {
+    fn default() -> Self {
+        Self::writing_to(Arc::new(LocalFs))
+    }
+}
 
 impl ConnectorFactory for FilesystemConnector {
     fn name(&self) -> &'static str {
@@ -93,7 +115,18 @@ impl Connector for FilesystemConnector {
         let format = Format::of(&request.table).map_err(|e| RuntimeError::Unsupported(e.message))?;
         let zone = parse_zone(&request.time_zone)?;
         let path = local_path(&request.table).to_string();
-        Ok(Box::new(sink::FileSink::open(&path, &format, &request, zone)?))
+        match request.owner.clone() {
+            Some(owner) => {
+                let fs = Arc::clone(&self.fs);
+                Ok(Box::new(pending::PendingSink::open(fs, &path, format, &request, owner, zone)?))
+            }
+            None => Ok(Box::new(sink::FileSink::open(&path, &format, &request, zone)?)),
+        }
+    }
+
+    fn open_committer(&self, table: &TableDef, owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        let fs = Arc::clone(&self.fs);
+        Some(Box::new(pending::Committer::new(fs, local_path(table), &table.name, owner.clone())))
     }
 }
 

@@ -9,13 +9,19 @@ use tidemark_planner::catalog::options::{OptionKind, OptionSpec};
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitReader, only_read};
-use crate::error::{OperatorError, RuntimeError};
+use super::{
+    Connector, RowPosition, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest,
+    SplitPosition, SplitReader, only_read,
+};
+use crate::error::{OperatorError, RestoreError, RuntimeError};
 use crate::format::nearest::did_you_mean;
 use crate::metrics::SourceMetrics;
 use tidemark_planner::types::sql_name;
 
 const TABLE: &str = "table";
+
+/// The only split.
+const SPLIT: &str = "memory";
 
 /// Batches by name. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +112,10 @@ impl Connector for MemoryConnector {
     fn open_sink(&self, _request: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Err(RuntimeError::Unsupported(only_read(self.name()).message))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct MemorySource {
@@ -115,12 +125,33 @@ struct MemorySource {
 
 impl Source for MemorySource {
     fn splits(&self) -> Vec<String> {
-        vec!["memory".into()]
+        vec![SPLIT.into()]
     }
 
-    fn open_split(&self, _index: usize, _metrics: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_split(
+        &self,
+        _index: usize,
+        position: Option<&SplitPosition>,
+        _metrics: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
         let (batches, request) = (self.batches.clone(), self.request.clone());
-        Ok(Box::new(MemoryReader { batches, request, batch: 0, row: 0 }))
+        let table = &request.table.name;
+        let given = RowPosition::read(position, table, SPLIT)?;
+        let held: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        if given > held {
+            let reason = format!("{held} rows are held in memory, but {given} had been read");
+            return Err(RestoreError::Position { table: table.clone(), split: SPLIT.into(), reason }.into());
+        }
+        let (mut batch, mut row) = (0, given);
+        while let Some(rows) = batches.get(batch).map(|b| b.num_rows() as u64).filter(|rows| row >= *rows) {
+            row -= rows;
+            batch += 1;
+        }
+        Ok(Box::new(MemoryReader { batches, request, batch, row: row as usize, given }))
     }
 }
 
@@ -130,6 +161,8 @@ struct MemoryReader {
     /// Where the next row is.
     batch: usize,
     row: usize,
+    /// Rows given so far.
+    given: u64,
 }
 
 impl SplitReader for MemoryReader {
@@ -143,6 +176,7 @@ impl SplitReader for MemoryReader {
             }
             let slice = batch.slice(self.row, length);
             self.row += length;
+            self.given += length as u64;
             let wanted = self.request.projection.fields().iter();
             let columns = wanted.map(|f| slice.schema_ref().index_of(f.name())).collect::<Result<Vec<_>, _>>();
             let projected = columns.and_then(|columns| slice.project(&columns)).map_err(OperatorError::from)?;
@@ -152,6 +186,10 @@ impl SplitReader for MemoryReader {
                 .map_err(|e| OperatorError::from(e).into());
         }
         Ok(SourcePoll::Finished)
+    }
+
+    fn position(&self) -> SplitPosition {
+        SplitPosition::of(&RowPosition { row: self.given })
     }
 }
 

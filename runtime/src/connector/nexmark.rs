@@ -23,7 +23,10 @@ use tidemark_planner::catalog::options::{OptionKind, OptionSpec};
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitReader, only_read};
+use super::{
+    Connector, RowPosition, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest,
+    SplitPosition, SplitReader, only_read,
+};
 use crate::error::{OperatorError, RuntimeError};
 use crate::format::nearest::did_you_mean;
 use crate::metrics::SourceMetrics;
@@ -99,6 +102,10 @@ impl Connector for NexmarkConnector {
     fn open_sink(&self, _request: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Err(RuntimeError::Unsupported(only_read(self.name()).message))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 /// The type of the table's events, which was checked when it was created.
@@ -119,7 +126,16 @@ impl Source for NexmarkSource {
         vec![event_type(&self.request.table).word().into()]
     }
 
-    fn open_split(&self, _index: usize, _metrics: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_split(
+        &self,
+        _index: usize,
+        position: Option<&SplitPosition>,
+        _metrics: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
         let options = &self.request.table.options;
         let event_type = event_type(&self.request.table);
         let events = Events {
@@ -127,7 +143,8 @@ impl Source for NexmarkSource {
             seed: options.get_u64(SEED).unwrap_or(0),
         };
         let rows = options.get_u64(EVENTS).map_or(u64::MAX, |events| event_type.rows_in(events));
-        Ok(Box::new(NexmarkReader { request: self.request.clone(), event_type, events, row: 0, rows }))
+        let row = RowPosition::read(position, &self.request.table.name, event_type.word())?;
+        Ok(Box::new(NexmarkReader { request: self.request.clone(), event_type, events, row, rows }))
     }
 }
 
@@ -154,5 +171,9 @@ impl SplitReader for NexmarkReader {
         let options = RecordBatchOptions::new().with_row_count(Some(numbers.len()));
         let batch = RecordBatch::try_new_with_options(self.request.projection.clone(), columns, &options);
         Ok(SourcePoll::Batch(batch.map_err(OperatorError::from)?))
+    }
+
+    fn position(&self) -> SplitPosition {
+        SplitPosition::of(&RowPosition { row: self.row })
     }
 }

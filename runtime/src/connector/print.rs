@@ -1,6 +1,7 @@
 //! `print`, also known as `stdout`: a line for each change, such as `+I[a, 1]`.
 //!
-//! Values are written as the command line shows them, NULL as `null`.
+//! Values are written as the command line shows them, NULL as `null`. After a restart from a checkpoint the lines behind
+//! it are printed again (at least once).
 
 use std::io::{self, Write};
 
@@ -9,7 +10,10 @@ use tidemark_planner::catalog::options::{OptionKind, OptionSpec};
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
-use super::{Connector, SinkRequest, SinkWriter, Source, SourceRequest, only_written, parse_zone};
+use super::{
+    Connector, SinkCommitter, SinkOwner, SinkRequest, SinkToken, SinkWriter, Source, SourceRequest, only_written,
+    parse_zone,
+};
 use crate::change_batch::ChangeBatch;
 use crate::error::{IoError, OperatorError, RuntimeError};
 use crate::format::text::TextFormatter;
@@ -82,6 +86,10 @@ impl Connector for PrintConnector {
             place,
         }))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct PrintWriter {
@@ -122,6 +130,12 @@ impl SinkWriter for PrintWriter {
 
     fn flush(&mut self) -> Result<(), RuntimeError> {
         self.output.flush().map_err(|e| self.io_error(e))
+    }
+
+    /// A line that was printed cannot be taken back: after a restart, those behind the last checkpoint come again.
+    fn prepare(&mut self) -> Result<Option<SinkToken>, RuntimeError> {
+        self.flush()?;
+        Ok(None)
     }
 
     fn finish(&mut self) -> Result<(), RuntimeError> {

@@ -14,7 +14,7 @@ use super::stdin::StdinConnector;
 /// [`MemoryConnector`](super::memory::MemoryConnector) over tables that it fills.
 pub fn standard_connectors() -> Vec<Arc<dyn Connector>> {
     vec![
-        Arc::new(FilesystemConnector),
+        Arc::new(FilesystemConnector::default()),
         Arc::new(StdinConnector::new()),
         Arc::new(PrintConnector::print()),
         Arc::new(PrintConnector::stdout()),

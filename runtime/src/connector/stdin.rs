@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use serde_json::Value;
 use tidemark_planner::catalog::connector::{ConnectorFactory, OptionError, SinkInfo, SourceInfo};
 use tidemark_planner::catalog::options::OptionSpec;
 use tidemark_planner::catalog::table::TableDef;
 use tidemark_planner::changelog::ChangelogMode;
 
 use super::{
-    Connector, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitReader, Waker, only_read, text_context,
+    Connector, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitPosition,
+    SplitReader, Waker, only_read, text_context,
 };
 use crate::error::{IoError, RuntimeError};
 use crate::format::Format;
@@ -92,6 +94,10 @@ impl Connector for StdinConnector {
     fn open_sink(&self, _request: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Err(RuntimeError::Unsupported(only_read(self.name()).message))
     }
+
+    fn open_committer(&self, _table: &TableDef, _owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct StdinSource {
@@ -105,7 +111,16 @@ impl Source for StdinSource {
         vec![PLACE.into()]
     }
 
-    fn open_split(&self, _index: usize, metrics: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        Some("the standard input cannot be read a second time")
+    }
+
+    fn open_split(
+        &self,
+        _index: usize,
+        _position: Option<&SplitPosition>,
+        metrics: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
         let table = self.request.table.name.clone();
         let ctx = text_context(&self.request, PLACE.into(), self.format.unreadable(), metrics.clone())?;
         let Some(decoder) = self.format.text_decoder(ctx) else {
@@ -181,6 +196,11 @@ impl SplitReader for StdinReader {
                 Err(TryRecvError::Disconnected) => self.feed.complete(),
             }
         }
+    }
+
+    /// Never asked for: no checkpoint is taken of a source that cannot be resumed.
+    fn position(&self) -> SplitPosition {
+        SplitPosition(Value::Null)
     }
 
     fn set_waker(&mut self, waker: Waker) {

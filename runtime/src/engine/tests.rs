@@ -1,3 +1,4 @@
+mod checkpoints;
 mod flights;
 mod harness;
 mod lifecycle;

@@ -21,7 +21,7 @@ use super::column::{ColumnBuilder, JsonInText};
 use super::nearest::did_you_mean;
 use super::rows::{Block, TextContext, TextDecoder, Tokenizer};
 use super::zone::Zone;
-use super::{Decoder, byte_order_mark_length};
+use super::{Decoder, TextPlace, byte_order_mark_length};
 use options::CsvOptions;
 pub(crate) use tokenize::Dialect;
 use tokenize::{Row, RowFinder};
@@ -39,6 +39,7 @@ pub(crate) fn decoder(options: &CsvOptions, ctx: TextContext) -> Box<dyn Decoder
         wanted,
         is_at_start: true,
         expects_header: options.header,
+        header: None,
     };
     Box::new(TextDecoder::new(tokenizer, ctx))
 }
@@ -50,6 +51,8 @@ struct CsvTokenizer {
     wanted: Vec<String>,
     is_at_start: bool,
     expects_header: bool,
+    /// The header, once it has been read.
+    header: Option<Vec<String>>,
 }
 
 impl CsvTokenizer {
@@ -78,14 +81,21 @@ impl CsvTokenizer {
             Row::Whole { lines, next, .. } => (lines, next),
         };
         let names: Vec<String> = cells.iter().map(|cell| self.name(*cell, input)).collect();
-        if let Err(reason) = self.check_names(&names) {
+        if let Err(reason) = self.take_header(names) {
             block.broken_text(self.rows.line, reason);
             return None;
         }
-        self.rows.columns = names.iter().map(|name| self.wanted.iter().position(|w| w == name)).collect();
         self.rows.line += lines;
-        self.expects_header = false;
         Some(next)
+    }
+
+    /// The fields of the rows to come have these names.
+    fn take_header(&mut self, names: Vec<String>) -> Result<(), String> {
+        self.check_names(&names)?;
+        self.rows.columns = names.iter().map(|name| self.wanted.iter().position(|w| w == name)).collect();
+        self.expects_header = false;
+        self.header = Some(names);
+        Ok(())
     }
 
     fn name(&self, cell: Cell, input: &[u8]) -> String {
@@ -132,6 +142,22 @@ impl Tokenizer for CsvTokenizer {
         let used = self.rows.enter_rows(input, at, last, block);
         self.is_at_start &= used == 0;
         used
+    }
+
+    fn place(&self) -> TextPlace {
+        TextPlace { lines: self.rows.line - 1, header: self.header.clone() }
+    }
+
+    fn resume(&mut self, place: &TextPlace) -> Result<(), String> {
+        match &place.header {
+            Some(names) if self.expects_header => self.take_header(names.clone())?,
+            None if !self.expects_header => {}
+            Some(_) => return Err("it had a header when it was read and has none now".into()),
+            None => return Err("it had no header when it was read and has one now".into()),
+        }
+        self.rows.line = place.lines + 1;
+        self.is_at_start = false;
+        Ok(())
     }
 }
 

@@ -4,7 +4,9 @@ use std::io::{self, Read};
 
 use arrow::array::RecordBatch;
 
-use super::Decoder;
+use serde::{Deserialize, Serialize};
+
+use super::{Decoder, TextPlace};
 use crate::error::RuntimeError;
 
 /// Bytes asked of the reader at a time.
@@ -21,12 +23,43 @@ pub(crate) struct Feed {
     end: usize,
     is_complete: bool,
     is_finished: bool,
+    /// Bytes that the decoder has taken, those before the place it was resumed at included.
+    taken: u64,
+}
+
+/// A place between two rows of a text, with what must be known to go on from there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FeedPlace {
+    /// Bytes before it.
+    pub byte: u64,
+    /// What the decoder must know.
+    #[serde(flatten)]
+    pub text: TextPlace,
 }
 
 impl Feed {
     /// Nothing yet.
     pub fn new(decoder: Box<dyn Decoder>) -> Self {
-        Self { decoder, buffer: vec![], start: 0, end: 0, is_complete: false, is_finished: false }
+        Self { decoder, buffer: vec![], start: 0, end: 0, is_complete: false, is_finished: false, taken: 0 }
+    }
+
+    /// Nothing yet, of a text that has been read to `place`; the next bytes are those behind it. A sentence says why
+    /// that cannot be.
+    pub fn resumed(mut decoder: Box<dyn Decoder>, place: &FeedPlace) -> Result<Self, String> {
+        if place.byte > 0 {
+            decoder.resume(&place.text)?;
+        }
+        Ok(Self { taken: place.byte, ..Self::new(decoder) })
+    }
+
+    /// Where the next row begins; to be asked when all rows that were decoded have been taken.
+    pub fn place(&self) -> FeedPlace {
+        FeedPlace { byte: self.taken, text: self.decoder.place() }
+    }
+
+    /// Is an error what comes next?
+    pub fn has_failed(&self) -> bool {
+        self.decoder.has_failed()
     }
 
     /// Reads a piece of `reader` and says how long it was; 0 is the end.
@@ -64,6 +97,7 @@ impl Feed {
             let last = self.is_complete || self.end - self.start >= MAX_ROW_BYTES;
             let used = self.decoder.decode(&self.buffer[self.start..self.end], last);
             self.start += used;
+            self.taken += used as u64;
             let is_drained = used == 0 || self.start == self.end;
             if (self.decoder.is_full() || (is_drained && (eager || self.is_complete)))
                 && let Some(batch) = self.decoder.take()?

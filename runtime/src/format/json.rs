@@ -12,7 +12,7 @@ mod tests;
 
 use super::cell::{Cell, CellSource};
 use super::rows::{Block, TextContext, TextDecoder, Tokenizer};
-use super::{Decoder, byte_order_mark_length};
+use super::{Decoder, TextPlace, byte_order_mark_length};
 use options::JsonOptions;
 use scan::{Cursor, JsonError, JsonSource};
 
@@ -124,5 +124,14 @@ impl Tokenizer for JsonTokenizer {
             at = next;
         }
         at
+    }
+
+    fn place(&self) -> TextPlace {
+        TextPlace { lines: self.line, header: None }
+    }
+
+    fn resume(&mut self, place: &TextPlace) -> Result<(), String> {
+        self.line = place.lines;
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod conform;
 mod tests;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
@@ -16,6 +16,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use serde::{Deserialize, Serialize};
 use tidemark_planner::catalog::connector::OptionError;
 use tidemark_planner::catalog::options::{OptionKind, OptionSpec, Options};
 
@@ -62,11 +63,25 @@ pub(crate) struct ParquetReader {
     /// Where each wanted column stands in `batches`.
     positions: Vec<usize>,
     ctx: TextContext,
+    /// Rows of each row group.
+    groups: Vec<u64>,
+    /// Rows given, those that were passed over at the beginning included.
+    given: u64,
+}
+
+/// A place between two rows of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ParquetPosition {
+    /// The row group of the next row.
+    pub row_group: usize,
+    /// Rows before it in that group.
+    pub row: u64,
 }
 
 impl ParquetReader {
-    /// Checks the file's columns against those wanted; reads no rows yet.
-    pub fn open(file: File, ctx: TextContext) -> Result<Self, RuntimeError> {
+    /// Checks the file's columns against those wanted; reads no rows yet. What is `at` is not in the file any more when
+    /// the inner result is a sentence.
+    pub fn open(file: File, ctx: TextContext, at: ParquetPosition) -> Result<Result<Self, String>, RuntimeError> {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| unreadable(&ctx, &e))?;
         let found = builder.schema().clone();
         let mut wanted = vec![];
@@ -76,14 +91,37 @@ impl ParquetReader {
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
         // The reader keeps the file's order and drops the columns in between.
         let positions = wanted.iter().map(|w| wanted.iter().filter(|other| *other < w).count()).collect();
-        let batches = builder.with_projection(mask).with_batch_size(ctx.batch_size).build();
-        Ok(Self { batches: batches.map_err(|e| unreadable(&ctx, &e))?, positions, ctx })
+        let groups: Vec<u64> = builder.metadata().row_groups().iter().map(|g| g.num_rows().max(0) as u64).collect();
+        if at.row_group > groups.len() || at.row > groups.get(at.row_group).copied().unwrap_or(0) {
+            let ParquetPosition { row_group, row } = at;
+            let reason = format!("the file has no row {row} in row group {row_group}, which was to be read next");
+            return Ok(Err(reason));
+        }
+        let given = groups[..at.row_group].iter().sum::<u64>() + at.row;
+        let batches = builder
+            .with_projection(mask)
+            .with_batch_size(ctx.batch_size)
+            .with_row_groups((at.row_group..groups.len()).collect())
+            .with_offset(at.row as usize)
+            .build();
+        Ok(Ok(Self { batches: batches.map_err(|e| unreadable(&ctx, &e))?, positions, ctx, groups, given }))
+    }
+
+    /// Behind the rows that have been given.
+    pub fn position(&self) -> ParquetPosition {
+        let (mut row_group, mut row) = (0, self.given);
+        while let Some(rows) = self.groups.get(row_group).filter(|rows| row >= **rows) {
+            row -= rows;
+            row_group += 1;
+        }
+        ParquetPosition { row_group, row }
     }
 
     /// The next rows.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, RuntimeError> {
         let Some(batch) = self.batches.next() else { return Ok(None) };
         let batch = batch.map_err(|e| data_error(&self.ctx, e.to_string()))?;
+        self.given += batch.num_rows() as u64;
         let mut arrays = vec![];
         for (field, position) in self.ctx.projection.fields().iter().zip(&self.positions) {
             let place = |reason| data_error(&self.ctx, format!("column '{}': {reason}", field.name()));
@@ -123,12 +161,12 @@ fn unreadable(ctx: &TextContext, error: &ParquetError) -> RuntimeError {
 
 /// Writes a file.
 pub(crate) struct ParquetEncoder {
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Box<dyn Write + Send>>,
 }
 
 impl ParquetEncoder {
     /// Begins the file.
-    pub fn new(options: &ParquetOptions, file: File, schema: SchemaRef) -> io::Result<Self> {
+    pub fn new(options: &ParquetOptions, file: Box<dyn Write + Send>, schema: SchemaRef) -> io::Result<Self> {
         let properties = WriterProperties::builder().set_compression(options.compression).build();
         Ok(Self { writer: ArrowWriter::try_new(file, schema, Some(properties)).map_err(io::Error::other)? })
     }

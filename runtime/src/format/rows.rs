@@ -13,7 +13,7 @@ use arrow::datatypes::SchemaRef;
 use super::cell::{BadCells, Cell, CellSource};
 use super::column::{ColumnBuilder, column_builder};
 use super::zone::Zone;
-use super::{Decoder, UnreadableRows};
+use super::{Decoder, TextPlace, UnreadableRows};
 use crate::error::{DataError, OperatorError, RuntimeError};
 use crate::metrics::SourceMetrics;
 
@@ -52,6 +52,12 @@ pub(crate) trait Tokenizer: Send {
     /// Enters whole rows of `input` in `block` until there are no more or it is full, and says how many bytes those
     /// took. With `last`, no more bytes will come, or no row may be longer.
     fn tokenize(&mut self, input: &[u8], last: bool, block: &mut Block) -> usize;
+
+    /// See [`Decoder::place`].
+    fn place(&self) -> TextPlace;
+
+    /// See [`Decoder::resume`].
+    fn resume(&mut self, place: &TextPlace) -> Result<(), String>;
 }
 
 /// Rows whose values have been found but not read.
@@ -246,5 +252,17 @@ impl<T: Tokenizer> Decoder for TextDecoder<T> {
             Some(error) => Err(error.into()),
             None => Ok(None),
         }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    fn place(&self) -> TextPlace {
+        self.tokenizer.place()
+    }
+
+    fn resume(&mut self, place: &TextPlace) -> Result<(), String> {
+        self.tokenizer.resume(place)
     }
 }

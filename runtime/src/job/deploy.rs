@@ -4,19 +4,23 @@
 //! the same numbers.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidemark_planner::job_graph::{JobGraph, Vertex};
 use tidemark_planner::stream_plan::{NodeId, NodeKind, SinkNode, SourceNode, StreamNode};
 use tidemark_state::key_group::key_group_range;
+use tidemark_state::rescale::StateShare;
 
 use super::JobOptions;
 use super::metrics::JobMetrics;
+use super::persistence::Persistence;
 use super::results::ResultReceiver;
 use super::wiring::Wiring;
+use crate::checkpoint::wishes::Wishes;
 use crate::connector::{Connector, SinkRequest, SinkWriter, Source, SourceRequest, Waker};
 use crate::element::Watermark;
-use crate::error::RuntimeError;
+use crate::error::{RestoreError, RuntimeError};
 use crate::exchange::input_gate::InputGate;
 use crate::metrics::OperatorMetrics;
 use crate::operator::values::ValuesSource;
@@ -24,15 +28,22 @@ use crate::operator::{OperatorContext, factory};
 use crate::scheduler::Control;
 use crate::task::Task;
 use crate::task::chain::Chain;
+use crate::task::finished_task::FinishedTask;
 use crate::task::lane::{Lane, SplitOpener};
 use crate::task::operator_task::OperatorTask;
 use crate::task::outlet::Outlet;
+use crate::task::report::{Reporter, SubtaskSnapshot};
 use crate::task::source_task::SourceTask;
+use crate::task::splits::{LanePlan, ReadingPlan, plan_reading};
 
 /// A job that is ready to run.
 pub struct Deployment {
-    /// The subtasks, in order of their numbers.
+    /// The subtasks, in order of their numbers; none when the job had ended with its checkpoint.
     pub tasks: Vec<Box<dyn Task>>,
+    /// The task that takes checkpoints, if any are taken.
+    pub coordinator: Option<Box<dyn Task>>,
+    /// How to wish for one.
+    pub wishes: Option<Arc<Wishes>>,
     /// The caller's end of a query.
     pub results: Option<ResultReceiver>,
     /// The counters.
@@ -44,22 +55,34 @@ pub fn deploy(
     graph: &JobGraph,
     connectors: &[Arc<dyn Connector>],
     options: &JobOptions,
-    control: &Control,
+    control: &Arc<Control>,
 ) -> Result<Deployment, RuntimeError> {
+    let open = |checkpoints| Persistence::open(graph, connectors, checkpoints);
+    let persistence = options.checkpoints.as_ref().map(open).transpose()?;
     let wiring = Wiring::new(graph, options, control);
-    let metrics = JobMetrics::new(graph);
-    let mut deployer = Deployer { graph, connectors, options, control, wiring, metrics, tasks: vec![] };
+    let mut metrics = JobMetrics::new(graph);
+    metrics.recovery = persistence.as_ref().and_then(Persistence::summary);
+    if persistence.as_ref().is_some_and(Persistence::is_complete) {
+        return Ok(Deployment { tasks: vec![], coordinator: None, wishes: None, results: wiring.results, metrics });
+    }
+    let mut deployer = Deployer { graph, connectors, options, control, persistence, wiring, metrics, tasks: vec![] };
     for vertex in &graph.vertices {
         deployer.add_vertex(vertex)?;
     }
-    Ok(Deployment { tasks: deployer.tasks, results: deployer.wiring.results, metrics: deployer.metrics })
+    let Deployer { persistence, wiring, metrics, tasks, .. } = deployer;
+    let wishes = persistence.as_ref().map(|persistence| Arc::clone(&persistence.wishes));
+    let coordinator = persistence.zip(options.checkpoints.as_ref()).map(|(persistence, checkpoints)| {
+        persistence.into_coordinator(graph, checkpoints, Arc::clone(&options.clock), control)
+    });
+    Ok(Deployment { tasks, coordinator, wishes, results: wiring.results, metrics })
 }
 
 struct Deployer<'a> {
     graph: &'a JobGraph,
     connectors: &'a [Arc<dyn Connector>],
     options: &'a JobOptions,
-    control: &'a Control,
+    control: &'a Arc<Control>,
+    persistence: Option<Persistence>,
     wiring: Wiring,
     metrics: JobMetrics,
     tasks: Vec<Box<dyn Task>>,
@@ -80,7 +103,12 @@ impl Subtask<'_> {
 
 impl<'a> Deployer<'a> {
     fn add_vertex(&mut self, vertex: &'a Vertex) -> Result<(), RuntimeError> {
-        let source = match vertex.chain.first().map(|n| self.graph.plan.node(*n)) {
+        let first = vertex.chain.first().map(|n| self.graph.plan.node(*n));
+        if self.had_ended(&vertex.chain) {
+            (0..vertex.parallelism).for_each(|index| self.add_finished_task(Subtask { vertex, index }, first));
+            return Ok(());
+        }
+        let source = match first {
             Some(node) => self.open_source(node)?.map(|source| (node, Arc::new(Mutex::new(source)))),
             None => None,
         };
@@ -95,13 +123,38 @@ impl<'a> Deployer<'a> {
         Ok(())
     }
 
+    /// Had these nodes ended with the checkpoint that the job goes on from?
+    fn had_ended(&self, nodes: &[NodeId]) -> bool {
+        let mut uids = nodes.iter().map(|n| self.graph.plan.node(*n).uid.as_str());
+        self.persistence.as_ref().is_some_and(|persistence| persistence.had_ended(&mut uids))
+    }
+
+    fn add_finished_task(&mut self, subtask: Subtask, first: Option<&StreamNode>) {
+        let kept = first.zip(self.persistence.as_ref()).map(|(node, persistence)| persistence.splits(&node.uid));
+        let mut snapshot = SubtaskSnapshot::finished(None);
+        if subtask.index == 0 {
+            snapshot.splits = kept.unwrap_or_default().to_vec();
+        }
+        let outlet = Outlet::exchange(self.wiring.take_outputs(subtask.vertex.id, subtask.index));
+        self.metrics.watermark(subtask.vertex.id).store(Watermark::MAX.0, Ordering::Relaxed);
+        let (name, reporter) = (subtask.name(), self.reporter());
+        self.tasks.push(Box::new(FinishedTask { name, outlet, snapshot, reporter }));
+    }
+
+    /// That of the next task.
+    fn reporter(&self) -> Reporter {
+        let board = self.persistence.as_ref().map(|persistence| Arc::clone(&persistence.board));
+        let wake_up = Arc::clone(self.control.background_wake_up());
+        Reporter::new(board, Arc::new(move || wake_up.bump()), self.tasks.len())
+    }
+
     fn operator_task(&mut self, subtask: Subtask) -> Result<Box<dyn Task>, RuntimeError> {
         let gate = InputGate::new(self.wiring.take_inputs(subtask.vertex.id, subtask.index));
         let chain = self.chain(&subtask.vertex.chain, subtask)?;
         let outlet = self.outlet(subtask)?;
         let watermark = self.metrics.watermark(subtask.vertex.id);
         let clock = Arc::clone(&self.options.clock);
-        Ok(Box::new(OperatorTask::new(subtask.name(), gate, chain, outlet, clock, watermark)))
+        Ok(Box::new(OperatorTask::new(subtask.name(), gate, chain, outlet, clock, watermark, self.reporter())))
     }
 
     fn source_task(
@@ -117,7 +170,7 @@ impl<'a> Deployer<'a> {
             NodeKind::WatermarkAssigner(watermark) => watermark.idle_timeout_ms,
             _ => None,
         });
-        let splits = source.lock().unwrap_or_else(PoisonError::into_inner).splits().len();
+        let plan = self.plan_reading(subtask, node, &source)?;
         let wake_up = Arc::clone(self.control.wake_up_of(self.tasks.len()));
         let metrics = match &node.kind {
             NodeKind::Source(source) => self.metrics.source(node.id, &source.table.name),
@@ -126,33 +179,64 @@ impl<'a> Deployer<'a> {
         Ok(Box::new(SourceTask {
             name: subtask.name(),
             opener: SplitOpener { source, metrics, waker: Waker::new(move || wake_up.bump()) },
-            waiting: self.lanes(of_lane, splits, subtask)?,
+            waiting: self.lanes(of_lane, plan.lanes, subtask)?,
             open: vec![],
+            ended: plan.done.iter().filter_map(|split| split.watermark).max().map_or(Watermark::MIN, Watermark),
+            done: plan.done,
             chain: self.chain(of_subtask, subtask)?,
             outlet: self.outlet(subtask)?,
             clock: Arc::clone(&self.options.clock),
             idle_timeout_ms,
             watermark: self.metrics.watermark(subtask.vertex.id),
-            ended: Watermark::MIN,
             next: 0,
+            reporter: self.reporter(),
         }))
     }
 
-    /// A single reader reads all splits in one lane; of several, each has a lane for every split that is its own.
-    fn lanes(&mut self, operators: &[NodeId], splits: usize, subtask: Subtask) -> Result<VecDeque<Lane>, RuntimeError> {
-        let metrics: Vec<_> = operators.iter().map(|n| self.metrics.operator(&self.graph.plan, *n)).collect();
-        let orders: Vec<VecDeque<usize>> = match subtask.vertex.parallelism {
-            1 => vec![(0..splits).collect()],
-            step => (subtask.index..splits).step_by(step).map(|split| VecDeque::from([split])).collect(),
+    /// Which splits the subtask reads. A source that had ended reads nothing: what is behind it has been told so.
+    fn plan_reading(
+        &self,
+        subtask: Subtask,
+        node: &StreamNode,
+        source: &Mutex<Box<dyn Source>>,
+    ) -> Result<ReadingPlan, RuntimeError> {
+        let source = source.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = match &node.kind {
+            NodeKind::Source(source) => source.table.name.as_str(),
+            _ => node.uid.as_str(),
         };
-        let lane = |splits| {
+        let Some(persistence) = &self.persistence else {
+            let parallelism = subtask.vertex.parallelism;
+            return Ok(plan_reading(table, &source.splits(), &[], subtask.index, parallelism)?);
+        };
+        if let Some(reason) = source.not_resumable_because() {
+            return Err(RestoreError::NotResumable { table: table.into(), reason }.into());
+        }
+        let kept = persistence.splits(&node.uid);
+        let splits = source.splits();
+        let mut plan = plan_reading(table, &splits, kept, subtask.index, subtask.vertex.parallelism)?;
+        if self.had_ended(&[node.id]) {
+            plan.lanes.clear();
+        }
+        Ok(plan)
+    }
+
+    /// Lanes through operators of their own.
+    fn lanes(
+        &mut self,
+        operators: &[NodeId],
+        plans: Vec<LanePlan>,
+        subtask: Subtask,
+    ) -> Result<VecDeque<Lane>, RuntimeError> {
+        let metrics: Vec<_> = operators.iter().map(|n| self.metrics.operator(&self.graph.plan, *n)).collect();
+        let lane = |plan| {
             let mut chain = Chain::default();
             for (node, metrics) in operators.iter().zip(&metrics) {
                 self.push_operator(&mut chain, *node, subtask, Arc::clone(metrics))?;
             }
-            Ok(Lane::new(splits, chain))
+            Lane::new(plan, chain)
         };
-        orders.into_iter().map(lane).collect()
+        plans.into_iter().map(lane).collect()
     }
 
     /// The operators among `nodes`: not sources and sinks.
@@ -161,8 +245,19 @@ impl<'a> Deployer<'a> {
         for node in nodes.iter().filter(|n| !matches!(self.graph.plan.node(**n).kind, NodeKind::Sink(_))) {
             let metrics = self.metrics.operator(&self.graph.plan, *node);
             self.push_operator(&mut chain, *node, subtask, metrics)?;
+            self.restore_operator(&mut chain, *node, subtask)?;
         }
         Ok(chain)
+    }
+
+    fn restore_operator(&self, chain: &mut Chain, node: NodeId, subtask: Subtask) -> Result<(), RuntimeError> {
+        let Some(persistence) = &self.persistence else { return Ok(()) };
+        let uid = &self.graph.plan.node(node).uid;
+        let share = StateShare::of(subtask.index, subtask.vertex.parallelism, self.graph.max_parallelism);
+        match persistence.state(uid, &share)? {
+            Some(snapshot) => chain.restore(uid, &snapshot),
+            None => Ok(()),
+        }
     }
 
     fn push_operator(
@@ -183,7 +278,7 @@ impl<'a> Deployer<'a> {
         match subtask.vertex.chain.last().map(|n| self.graph.plan.node(*n)) {
             Some(StreamNode { id, kind: NodeKind::Sink(sink), .. }) => {
                 let metrics = self.metrics.operator(&self.graph.plan, *id);
-                Ok(Outlet::sink(self.open_sink(sink, subtask)?, metrics))
+                Ok(Outlet::sink(self.open_sink(sink, subtask)?, metrics, self.persistence.is_some()))
             }
             _ => Ok(Outlet::exchange(edges)),
         }
@@ -218,6 +313,7 @@ impl<'a> Deployer<'a> {
             subtask: subtask.index,
             parallelism: subtask.vertex.parallelism,
             time_zone: self.options.time_zone.clone(),
+            owner: self.persistence.as_ref().map(|persistence| persistence.owner.clone()),
         })
     }
 

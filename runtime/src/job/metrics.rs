@@ -10,11 +10,15 @@ use tidemark_planner::stream_plan::{NodeId, NodeKind, StreamPlan};
 
 use crate::element::Watermark;
 use crate::metrics::{MAX_UNREADABLE_EXAMPLES, OperatorMetrics, SourceMetrics};
-use crate::summary::{JobProgress, JobSummary, SourceProgress, SourceSummary, VertexWatermark, WindowSummary};
+use crate::summary::{
+    JobProgress, JobSummary, RecoverySummary, SourceProgress, SourceSummary, VertexWatermark, WindowSummary,
+};
 
 /// Every counter of a job.
 pub struct JobMetrics {
     started: Instant,
+    /// Where it went on from.
+    pub recovery: Option<RecoverySummary>,
     /// By node; one entry a subtask.
     operators: BTreeMap<NodeId, Vec<Arc<OperatorMetrics>>>,
     sources: BTreeMap<NodeId, Vec<Arc<SourceMetrics>>>,
@@ -42,6 +46,7 @@ impl JobMetrics {
             |v: &tidemark_planner::job_graph::Vertex| VertexGauges { name: v.name.clone(), watermarks: vec![] };
         Self {
             started: Instant::now(),
+            recovery: None,
             operators: BTreeMap::new(),
             sources: BTreeMap::new(),
             vertices: graph.vertices.iter().map(gauges).collect(),
@@ -103,6 +108,7 @@ impl JobMetrics {
             null_rowtime_rows: self.operators.values().map(|o| sum(o, |m| &m.null_rowtime_rows)).sum(),
             rows_out: self.rows_out(),
             elapsed: self.started.elapsed(),
+            recovery: self.recovery.clone(),
         }
     }
 

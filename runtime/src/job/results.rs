@@ -33,13 +33,16 @@ impl ResultReceiver {
         Self { channels, wake_up }
     }
 
+    /// The next element, be it rows or not.
+    pub(crate) fn pop(&self) -> Option<StreamElement> {
+        self.channels.iter().find_map(Receiver::pop)
+    }
+
     /// The next rows, without waiting.
     pub fn try_recv(&self) -> Received {
-        for channel in &self.channels {
-            while let Some(element) = channel.pop() {
-                if let StreamElement::Batch(batch) = element {
-                    return Received::Batch(batch);
-                }
+        while let Some(element) = self.pop() {
+            if let StreamElement::Batch(batch) = element {
+                return Received::Batch(batch);
             }
         }
         match self.channels.iter().all(Receiver::is_exhausted) {

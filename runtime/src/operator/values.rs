@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use crate::connector::{Source, SourcePoll, SplitReader};
+use crate::connector::{RowPosition, Source, SourcePoll, SplitPosition, SplitReader};
 use crate::error::RuntimeError;
 use crate::metrics::SourceMetrics;
+
+/// The only split.
+const SPLIT: &str = "values";
 
 /// The rows of `VALUES` or of a `SELECT` without `FROM`.
 #[derive(Debug)]
@@ -24,11 +27,21 @@ impl ValuesSource {
 
 impl Source for ValuesSource {
     fn splits(&self) -> Vec<String> {
-        vec!["values".into()]
+        vec![SPLIT.into()]
     }
 
-    fn open_split(&self, _index: usize, _metrics: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
-        Ok(Box::new(ValuesReader { rows: self.rows.clone(), next: 0, batch_size: self.batch_size }))
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_split(
+        &self,
+        _index: usize,
+        position: Option<&SplitPosition>,
+        _metrics: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
+        let next = RowPosition::read(position, SPLIT, SPLIT)?.min(self.rows.num_rows() as u64) as usize;
+        Ok(Box::new(ValuesReader { rows: self.rows.clone(), next, batch_size: self.batch_size }))
     }
 }
 
@@ -47,5 +60,9 @@ impl SplitReader for ValuesReader {
         let batch = self.rows.slice(self.next, length);
         self.next += length;
         Ok(SourcePoll::Batch(batch))
+    }
+
+    fn position(&self) -> SplitPosition {
+        SplitPosition::of(&RowPosition { row: self.next as u64 })
     }
 }

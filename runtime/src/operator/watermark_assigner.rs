@@ -91,6 +91,13 @@ impl Operator for WatermarkAssigner {
         Ok(())
     }
 
+    /// A split that is read on from some place has the watermark of the rows before.
+    fn on_watermark(&mut self, watermark: Watermark, _out: &mut Output) -> Result<Watermark, OperatorError> {
+        self.watermark = self.watermark.max(watermark.0);
+        self.told = self.told.max(watermark.0);
+        Ok(watermark)
+    }
+
     fn process(
         &mut self,
         _input: usize,

@@ -2,6 +2,8 @@
 //!
 //! An interleaving that breaks something is found again by its seed.
 
+use std::ops::ControlFlow;
+
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -13,19 +15,31 @@ use crate::task::{Step, Task, sooner};
 /// One in so many steps lets the caller read its results.
 const CONSUME_ONE_IN: u64 = 4;
 
-/// Runs `tasks` to their end. `consume` takes results, if there are any, and says whether it took some.
+/// Who looks on.
+pub trait Onlooker {
+    /// Takes results, if there are any, and says whether it took some.
+    fn consume(&mut self) -> bool;
+
+    /// Is called before each step. Breaking off drops the tasks where they are, as a crash would.
+    fn before_step(&mut self) -> ControlFlow<()>;
+}
+
+/// Runs `tasks` to their end, or until it is broken off.
 ///
 /// When every task is idle the clock moves on to the next time one of them asked for.
 pub fn run_simulated(
     mut tasks: Vec<Box<dyn Task>>,
     seed: u64,
     clock: &ManualClock,
-    mut consume: impl FnMut() -> bool,
-) -> Result<(), RuntimeError> {
+    onlooker: &mut impl Onlooker,
+) -> Result<ControlFlow<()>, RuntimeError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // Per task since the last progress: not asked, or idle with that retry time.
     let mut idle: Vec<Option<Option<u64>>> = vec![None; tasks.len()];
     while !tasks.is_empty() {
+        if onlooker.before_step().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
         let index = (random.next_u64() % tasks.len() as u64) as usize;
         match step(tasks[index].as_mut())? {
             Step::Idle { retry_after_ms } => idle[index] = Some(retry_after_ms),
@@ -37,7 +51,7 @@ pub fn run_simulated(
             }
         }
         let all_idle = !idle.is_empty() && idle.iter().all(Option::is_some);
-        if (all_idle || random.next_u64().is_multiple_of(CONSUME_ONE_IN)) && consume() {
+        if (all_idle || random.next_u64().is_multiple_of(CONSUME_ONE_IN)) && onlooker.consume() {
             idle.fill(None);
         } else if all_idle {
             let retry = idle.iter().flatten().fold(None, |a, b| sooner(a, *b));
@@ -46,6 +60,6 @@ pub fn run_simulated(
             idle.fill(None);
         }
     }
-    while consume() {}
-    Ok(())
+    while onlooker.consume() {}
+    Ok(ControlFlow::Continue(()))
 }

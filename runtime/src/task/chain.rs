@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tidemark_state::snapshot::OperatorSnapshot;
+
 use crate::change_batch::ChangeBatch;
 use crate::element::Watermark;
 use crate::error::{OperatorError, RuntimeError};
@@ -43,6 +45,32 @@ impl Chain {
         guard(&ctx.metrics.uid, || operator.open(&ctx))?;
         let (taken, given) = (Watermark::MIN, Watermark::MIN);
         self.links.push(Link { operator, metrics: ctx.metrics, output: Output::default(), taken, given });
+        Ok(())
+    }
+
+    /// Gives the operator `uid` what subtasks have kept of it. To be called before anything else, if at all.
+    pub fn restore(&mut self, uid: &str, snapshot: &OperatorSnapshot) -> Result<(), RuntimeError> {
+        let mut links = self.links.iter_mut().filter(|link| link.metrics.uid == uid);
+        links.try_for_each(|link| link.call(|operator, _| operator.restore(snapshot)))
+    }
+
+    /// What the operators must keep at a barrier, by uid; nothing of those that have no state.
+    pub fn snapshot(&mut self) -> Result<Vec<(String, OperatorSnapshot)>, RuntimeError> {
+        let with_state = self.links.iter_mut().filter(|link| !link.operator.state_tables().is_empty());
+        with_state
+            .map(|link| {
+                let uid = link.metrics.uid.clone();
+                let snapshot = guard(&uid, || link.operator.snapshot())?;
+                Ok((uid, snapshot))
+            })
+            .collect()
+    }
+
+    /// Lets the operators know a watermark that they had been told before; they have no rows yet.
+    pub fn resume_at(&mut self, watermark: Watermark) -> Result<(), RuntimeError> {
+        for link in &mut self.links {
+            link.given = link.take_watermark(watermark)?;
+        }
         Ok(())
     }
 

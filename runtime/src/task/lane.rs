@@ -8,12 +8,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
+use tidemark_state::manifest::SplitState;
 
 use super::chain::{Chain, Downstream};
 use super::outlet::Outlet;
+use super::splits::{LanePlan, LaneSplit, Progress};
 use super::{ms_until, sooner};
 use crate::change_batch::ChangeBatch;
-use crate::connector::{Source, SourcePoll, SplitReader, Waker};
+use crate::connector::{Source, SourcePoll, SplitPosition, SplitReader, Waker};
 use crate::element::Watermark;
 use crate::error::RuntimeError;
 use crate::metrics::SourceMetrics;
@@ -30,9 +32,9 @@ pub struct SplitOpener {
 }
 
 impl SplitOpener {
-    fn open(&self, split: usize) -> Result<Box<dyn SplitReader>, RuntimeError> {
+    fn open(&self, split: usize, position: Option<&SplitPosition>) -> Result<Box<dyn SplitReader>, RuntimeError> {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut reader = source.open_split(split, Arc::clone(&self.metrics))?;
+        let mut reader = source.open_split(split, position, Arc::clone(&self.metrics))?;
         reader.set_waker(self.waker.clone());
         Ok(reader)
     }
@@ -40,13 +42,21 @@ impl SplitOpener {
 
 /// Splits that are read in turn, with the operators that must see them apart from others.
 pub struct Lane {
-    splits: VecDeque<usize>,
-    reader: Option<Box<dyn SplitReader>>,
+    /// Splits to come.
+    splits: VecDeque<LaneSplit>,
+    reading: Option<Reading>,
+    /// The names of splits that have been read.
+    done: Vec<String>,
     /// The operators up to the one that derives the watermark.
     chain: Chain,
     watermark: Watermark,
     pending_since_ms: Option<i64>,
     is_idle: bool,
+}
+
+struct Reading {
+    split: String,
+    reader: Box<dyn SplitReader>,
 }
 
 /// What a lane has to offer.
@@ -60,9 +70,14 @@ pub enum LanePoll {
 }
 
 impl Lane {
-    /// A lane over `splits`, in that order.
-    pub fn new(splits: VecDeque<usize>, chain: Chain) -> Self {
-        Self { splits, reader: None, chain, watermark: Watermark::MIN, pending_since_ms: None, is_idle: false }
+    /// A lane through `chain`, which has taken nothing yet.
+    pub fn new(plan: LanePlan, mut chain: Chain) -> Result<Self, RuntimeError> {
+        let watermark = plan.watermark;
+        if watermark > Watermark::MIN {
+            chain.resume_at(watermark)?;
+        }
+        let (splits, done) = (plan.splits, vec![]);
+        Ok(Self { splits, reading: None, done, chain, watermark, pending_since_ms: None, is_idle: false })
     }
 
     /// Its watermark.
@@ -75,6 +90,27 @@ impl Lane {
         self.is_idle
     }
 
+    /// How far its splits have been read, as far as that is worth keeping: a split that neither has been begun nor
+    /// comes next in a lane that has is as good as one that is not known.
+    pub fn progress(&self, out: &mut Vec<SplitState>) {
+        out.extend(self.done.iter().map(|split| Progress::Done.of_split(split, self.watermark)));
+        if let Some(reading) = &self.reading {
+            let (position, leads) = (reading.reader.position(), !self.splits.is_empty());
+            return out.push(Progress::At { position, leads }.of_split(&reading.split, self.watermark));
+        }
+        let Some(next) = self.splits.front() else { return };
+        match &next.position {
+            Some(position) => {
+                let (position, leads) = (position.clone(), self.splits.len() > 1);
+                out.push(Progress::At { position, leads }.of_split(&next.name, self.watermark));
+            }
+            None if self.watermark > Watermark::MIN => {
+                out.push(Progress::Next.of_split(&next.name, self.watermark));
+            }
+            None => {}
+        }
+    }
+
     /// Asks the current split for rows, and goes on to the next where it ends.
     pub fn poll(
         &mut self,
@@ -83,12 +119,13 @@ impl Lane {
         idle_timeout_ms: Option<u64>,
     ) -> Result<LanePoll, RuntimeError> {
         loop {
-            let Some(reader) = &mut self.reader else {
+            let Some(reading) = &mut self.reading else {
                 let Some(split) = self.splits.pop_front() else { return Ok(LanePoll::Ended) };
-                self.reader = Some(opener.open(split)?);
+                let reader = opener.open(split.index, split.position.as_ref())?;
+                self.reading = Some(Reading { split: split.name, reader });
                 continue;
             };
-            match reader.poll()? {
+            match reading.reader.poll()? {
                 SourcePoll::Batch(rows) => {
                     self.pending_since_ms = None;
                     self.is_idle = false;
@@ -99,7 +136,7 @@ impl Lane {
                     let timeout_ms = self.wait(now_ms, idle_timeout_ms);
                     return Ok(LanePoll::Pending(sooner(retry_after_ms, timeout_ms)));
                 }
-                SourcePoll::Finished => self.reader = None,
+                SourcePoll::Finished => self.done.extend(self.reading.take().map(|reading| reading.split)),
             }
         }
     }

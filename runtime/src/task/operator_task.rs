@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use tidemark_state::manifest::CheckpointId;
+
 use super::chain::Chain;
 use super::outlet::Outlet;
+use super::report::{Reporter, SubtaskSnapshot};
 use super::{Step, Task, ms_until};
 use crate::clock::Clock;
+use crate::connector::SinkToken;
 use crate::element::Watermark;
 use crate::error::RuntimeError;
 use crate::exchange::channel::Room;
@@ -21,6 +25,8 @@ pub struct OperatorTask {
     clock: Arc<dyn Clock>,
     /// The watermark of its input (ms), for whoever watches.
     watermark: Arc<AtomicI64>,
+    /// Takes what is to be kept.
+    reporter: Reporter,
 }
 
 impl OperatorTask {
@@ -32,8 +38,9 @@ impl OperatorTask {
         outlet: Outlet,
         clock: Arc<dyn Clock>,
         watermark: Arc<AtomicI64>,
+        reporter: Reporter,
     ) -> Self {
-        Self { name, gate, chain, outlet, clock, watermark }
+        Self { name, gate, chain, outlet, clock, watermark, reporter }
     }
 
     fn take(&mut self, event: GateEvent, now_ms: i64) -> Result<Step, RuntimeError> {
@@ -47,15 +54,33 @@ impl OperatorTask {
                 self.watermark.store(watermark.0, Ordering::Relaxed);
                 self.chain.advance(watermark, now_ms, &mut self.outlet)?;
             }
+            GateEvent::Barrier(checkpoint) => self.barrier(checkpoint)?,
             GateEvent::Idle => {
                 self.outlet.idle();
             }
             GateEvent::End => {
                 self.watermark.store(Watermark::MAX.0, Ordering::Relaxed);
-                return finish(&mut self.chain, 0, now_ms, &mut self.outlet);
+                return self.finish(0, now_ms);
             }
         }
         Ok(Step::Progressed)
+    }
+
+    fn barrier(&mut self, checkpoint: CheckpointId) -> Result<(), RuntimeError> {
+        let snapshot = SubtaskSnapshot {
+            operators: self.chain.snapshot()?,
+            splits: vec![],
+            watermark_ms: self.watermark.load(Ordering::Relaxed),
+            token: self.outlet.barrier(checkpoint)?,
+        };
+        self.reporter.report(checkpoint, snapshot);
+        Ok(())
+    }
+
+    fn finish(&mut self, first: usize, now_ms: i64) -> Result<Step, RuntimeError> {
+        let token = finish(&mut self.chain, first, now_ms, &mut self.outlet)?;
+        self.reporter.finished(SubtaskSnapshot::finished(token));
+        Ok(Step::Finished)
     }
 }
 
@@ -68,11 +93,14 @@ impl Task for OperatorTask {
         match self.outlet.room() {
             Room::Free => {}
             Room::Full => return Ok(Step::Idle { retry_after_ms: None }),
-            Room::Closed => return Ok(Step::Finished),
+            Room::Closed => {
+                self.reporter.finished(SubtaskSnapshot::finished(None));
+                return Ok(Step::Finished);
+            }
         }
         let now_ms = self.clock.now_ms();
         if let Some(operator) = self.chain.satisfied() {
-            return finish(&mut self.chain, operator, now_ms, &mut self.outlet);
+            return self.finish(operator, now_ms);
         }
         if self.chain.fire_timers(now_ms, &mut self.outlet)? {
             return Ok(Step::Progressed);
@@ -85,9 +113,13 @@ impl Task for OperatorTask {
     }
 }
 
-/// Ends the operators from `first` on, then the outlet.
-pub(super) fn finish(chain: &mut Chain, first: usize, now_ms: i64, outlet: &mut Outlet) -> Result<Step, RuntimeError> {
+/// Ends the operators from `first` on, then the outlet. Gives what a writer has to commit.
+pub(super) fn finish(
+    chain: &mut Chain,
+    first: usize,
+    now_ms: i64,
+    outlet: &mut Outlet,
+) -> Result<Option<SinkToken>, RuntimeError> {
     chain.finish_from(first, now_ms, outlet)?;
-    outlet.finish()?;
-    Ok(Step::Finished)
+    outlet.finish()
 }

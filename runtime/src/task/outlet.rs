@@ -4,9 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tidemark_state::manifest::CheckpointId;
+
 use super::chain::{Downstream, panic_message};
 use crate::change_batch::ChangeBatch;
-use crate::connector::SinkWriter;
+use crate::connector::{SinkToken, SinkWriter};
 use crate::element::{StreamElement, Watermark};
 use crate::error::{OperatorError, RuntimeError};
 use crate::exchange::channel::{Room, Sender};
@@ -38,6 +40,8 @@ struct SinkEnd {
     writer: Box<dyn SinkWriter>,
     metrics: Arc<OperatorMetrics>,
     is_dirty: bool,
+    /// Is what it writes committed with checkpoints, instead of at its end?
+    commits_with_checkpoints: bool,
 }
 
 impl Outlet {
@@ -46,9 +50,9 @@ impl Outlet {
         Self { end: End::Exchange(edges), watermark: Watermark::MIN, is_idle: false }
     }
 
-    /// Rows go to a writer.
-    pub fn sink(writer: Box<dyn SinkWriter>, metrics: Arc<OperatorMetrics>) -> Self {
-        let end = End::Sink(SinkEnd { writer, metrics, is_dirty: false });
+    /// Rows go to a writer. With checkpoints, they are committed with those and not when the writer ends.
+    pub fn sink(writer: Box<dyn SinkWriter>, metrics: Arc<OperatorMetrics>, commits_with_checkpoints: bool) -> Self {
+        let end = End::Sink(SinkEnd { writer, metrics, is_dirty: false, commits_with_checkpoints });
         Self { end, watermark: Watermark::MIN, is_idle: false }
     }
 
@@ -93,13 +97,26 @@ impl Outlet {
         }
     }
 
-    /// Nothing follows.
-    pub fn finish(&mut self) -> Result<(), RuntimeError> {
+    /// What came before belongs to the checkpoint, what follows does not. Gives what a writer has to commit once the
+    /// checkpoint is there.
+    pub fn barrier(&mut self, checkpoint: CheckpointId) -> Result<Option<SinkToken>, RuntimeError> {
         match &mut self.end {
-            End::Sink(sink) => sink.call(|writer| writer.finish()),
+            End::Sink(sink) => sink.call(|writer| writer.prepare()),
+            End::Exchange(_) => {
+                self.broadcast(&StreamElement::Barrier(checkpoint));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Nothing follows. Gives what a writer has to commit once the next checkpoint is there.
+    pub fn finish(&mut self) -> Result<Option<SinkToken>, RuntimeError> {
+        match &mut self.end {
+            End::Sink(sink) if sink.commits_with_checkpoints => sink.call(|writer| writer.prepare()),
+            End::Sink(sink) => sink.call(|writer| writer.finish()).map(|()| None),
             End::Exchange(_) => {
                 self.broadcast(&StreamElement::End);
-                Ok(())
+                Ok(None)
             }
         }
     }
@@ -156,7 +173,10 @@ impl SinkEnd {
         self.call(|writer| writer.write(batch))
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut dyn SinkWriter) -> Result<(), RuntimeError>) -> Result<(), RuntimeError> {
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut dyn SinkWriter) -> Result<T, RuntimeError>,
+    ) -> Result<T, RuntimeError> {
         let writer = self.writer.as_mut();
         // After a panic the job ends and nothing looks at the writer again.
         catch_unwind(AssertUnwindSafe(|| call(writer))).unwrap_or_else(|payload| {

@@ -3,15 +3,21 @@
 //! **Invariant:** its watermark is the minimum over its lanes that are neither idle nor ended; a lane that has not
 //! been read yet holds everything back. When all are idle nothing holds back what they have said: the watermark is
 //! then the largest of theirs, as at an input gate.
+//!
+//! **Invariant:** a barrier comes between two batches. What the lanes' positions say has been read has gone through
+//! the chain and into the outlet, and nothing else has.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use tidemark_state::manifest::{CheckpointId, SplitState};
+
 use super::chain::Chain;
 use super::lane::{Lane, LanePoll, SplitOpener};
 use super::operator_task::finish;
 use super::outlet::Outlet;
+use super::report::{Reporter, SubtaskSnapshot};
 use super::{Step, Task, ms_until, sooner};
 use crate::clock::Clock;
 use crate::element::Watermark;
@@ -31,6 +37,8 @@ pub struct SourceTask {
     pub waiting: VecDeque<Lane>,
     /// Lanes that are being read, in turns.
     pub open: Vec<Lane>,
+    /// Splits that have been read to their end.
+    pub done: Vec<SplitState>,
     /// The operators behind the lanes'.
     pub chain: Chain,
     /// Where rows go.
@@ -45,6 +53,8 @@ pub struct SourceTask {
     pub ended: Watermark,
     /// The lane to ask first.
     pub next: usize,
+    /// Asks for barriers, and takes what is to be kept.
+    pub reporter: Reporter,
 }
 
 impl SourceTask {
@@ -73,6 +83,7 @@ impl SourceTask {
                     self.next = index;
                     let mut lane = self.open.remove(index);
                     lane.finish(now_ms, &mut self.chain, &mut self.outlet)?;
+                    lane.progress(&mut self.done);
                     self.ended = self.ended.max(lane.watermark());
                     self.open_lanes();
                     self.combine(now_ms)?;
@@ -104,6 +115,33 @@ impl SourceTask {
         let falls_idle = lowest.is_none() && self.outlet.idle();
         Ok(advances || falls_idle)
     }
+
+    /// How far the splits have been read.
+    fn progress(&self) -> Vec<SplitState> {
+        let mut splits = self.done.clone();
+        self.open.iter().chain(&self.waiting).for_each(|lane| lane.progress(&mut splits));
+        splits
+    }
+
+    fn barrier(&mut self, checkpoint: CheckpointId) -> Result<Step, RuntimeError> {
+        let snapshot = SubtaskSnapshot {
+            operators: self.chain.snapshot()?,
+            splits: self.progress(),
+            watermark_ms: self.watermark.load(Ordering::Relaxed),
+            token: self.outlet.barrier(checkpoint)?,
+        };
+        self.reporter.report(checkpoint, snapshot);
+        Ok(Step::Progressed)
+    }
+
+    /// Ends the operators from `first` on; all of them when there is nothing more to read.
+    fn finish(&mut self, first: usize, now_ms: i64) -> Result<Step, RuntimeError> {
+        let token = finish(&mut self.chain, first, now_ms, &mut self.outlet)?;
+        let mut snapshot = SubtaskSnapshot::finished(token);
+        snapshot.splits = self.progress();
+        self.reporter.finished(snapshot);
+        Ok(Step::Finished)
+    }
 }
 
 impl Task for SourceTask {
@@ -112,14 +150,23 @@ impl Task for SourceTask {
     }
 
     fn step(&mut self) -> Result<Step, RuntimeError> {
-        match self.outlet.room() {
-            Room::Free => {}
-            Room::Full => return Ok(Step::Idle { retry_after_ms: None }),
-            Room::Closed => return Ok(Step::Finished),
+        let room = self.outlet.room();
+        if room == Room::Closed {
+            let mut snapshot = SubtaskSnapshot::finished(None);
+            snapshot.splits = self.progress();
+            self.reporter.finished(snapshot);
+            return Ok(Step::Finished);
+        }
+        // A barrier takes no room, and does not wait for it.
+        if let Some(checkpoint) = self.reporter.requested() {
+            return self.barrier(checkpoint);
+        }
+        if room == Room::Full || self.reporter.is_held() {
+            return Ok(Step::Idle { retry_after_ms: None });
         }
         let now_ms = self.clock.now_ms();
         if let Some(operator) = self.chain.satisfied() {
-            return finish(&mut self.chain, operator, now_ms, &mut self.outlet);
+            return self.finish(operator, now_ms);
         }
         if self.chain.fire_timers(now_ms, &mut self.outlet)? {
             return Ok(Step::Progressed);
@@ -127,7 +174,7 @@ impl Task for SourceTask {
         self.open_lanes();
         if self.open.is_empty() {
             self.watermark.store(Watermark::MAX.0, Ordering::Relaxed);
-            return finish(&mut self.chain, 0, now_ms, &mut self.outlet);
+            return self.finish(0, now_ms);
         }
         self.poll_lanes(now_ms)
     }

@@ -36,6 +36,8 @@ pub(super) fn manifest(id: CheckpointId, job: &str, files: Vec<StateFile>) -> Ma
         sources: vec![],
         sinks: vec![],
         watermarks: vec![],
+        finished: vec![],
+        is_complete: false,
     }
 }
 

@@ -1,10 +1,10 @@
 //! The file system of this machine.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::{DirEntry, FileSystem, FsError};
+use super::{DirEntry, FileLock, FileSystem, FsError};
 
 /// The file system of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +22,28 @@ impl FileSystem for LocalFs {
             file.sync_all()
         };
         write().map_err(FsError::on("write", path))
+    }
+
+    fn create_new(&self, path: &Path) -> Result<Box<dyn Write + Send>, FsError> {
+        let created = OpenOptions::new().write(true).create_new(true).open(path);
+        created.map(|file| Box::new(file) as Box<dyn Write + Send>).map_err(FsError::on("create", path))
+    }
+
+    fn sync_file(&self, path: &Path) -> Result<(), FsError> {
+        let sync = || OpenOptions::new().write(true).open(path)?.sync_all();
+        sync().map_err(FsError::on("sync", path))
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<FileLock>, FsError> {
+        let lock = || {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+            match file.try_lock() {
+                Ok(()) => Ok(Some(FileLock(Box::new(file)))),
+                Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(error),
+            }
+        };
+        lock().map_err(FsError::on("lock", path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), FsError> {

@@ -1,19 +1,21 @@
 //! A file system in memory that knows what would be left after a loss of power.
 
-use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{DirEntry, FileSystem, FsError};
+use super::{DirEntry, FileLock, FileSystem, FsError};
 
 /// A file system in memory, for tests.
 ///
 /// It is as forgetful as a real one may be: what was written, renamed, linked or removed in a directory outlasts a
-/// loss of power only if the directory was synced afterwards.
-#[derive(Debug, Default)]
+/// loss of power only if the directory was synced afterwards; and of what was written to a file piece by piece only
+/// as much is left as was there when the file was synced last. Clones share the files.
+#[derive(Clone, Debug, Default)]
 pub struct MemoryFs {
-    names: Mutex<Names>,
+    names: Arc<Mutex<Names>>,
+    locks: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -26,7 +28,25 @@ struct Names {
 #[derive(Clone, Debug)]
 enum Node {
     Directory,
-    File(Arc<[u8]>),
+    File {
+        bytes: Arc<[u8]>,
+        /// So many of them are on the disk.
+        synced: usize,
+    },
+}
+
+impl Node {
+    fn durable_file(bytes: Arc<[u8]>) -> Self {
+        Node::File { synced: bytes.len(), bytes }
+    }
+
+    /// As it is after a loss of power.
+    fn cut_off(self) -> Self {
+        match self {
+            Node::Directory => Node::Directory,
+            Node::File { bytes, synced } => Node::durable_file(bytes[..synced].into()),
+        }
+    }
 }
 
 impl MemoryFs {
@@ -39,7 +59,8 @@ impl MemoryFs {
         // Nothing is left in a directory that is gone.
         let directories = durable.clone();
         durable.retain(|path, _| path.ancestors().all(|directory| directories.contains_key(directory)));
-        Self { names: Mutex::new(Names { now: durable.clone(), durable }) }
+        let durable: BTreeMap<_, _> = durable.into_iter().map(|(path, node)| (path, node.cut_off())).collect();
+        Self { names: Arc::new(Mutex::new(Names { now: durable.clone(), durable })), locks: Arc::default() }
     }
 
     /// A test that panics while it holds the lock has changed nothing by halves.
@@ -51,7 +72,7 @@ impl MemoryFs {
 impl Names {
     fn file(&self, path: &Path) -> io::Result<Arc<[u8]>> {
         match self.now.get(path) {
-            Some(Node::File(bytes)) => Ok(Arc::clone(bytes)),
+            Some(Node::File { bytes, .. }) => Ok(Arc::clone(bytes)),
             Some(Node::Directory) => Err(io::Error::other("it is not a file")),
             None => Err(ErrorKind::NotFound.into()),
         }
@@ -60,18 +81,36 @@ impl Names {
     fn check_directory(&self, path: &Path) -> io::Result<()> {
         match self.now.get(path) {
             Some(Node::Directory) => Ok(()),
-            Some(Node::File(_)) => Err(ErrorKind::NotADirectory.into()),
+            Some(Node::File { .. }) => Err(ErrorKind::NotADirectory.into()),
             None => Err(ErrorKind::NotFound.into()),
         }
     }
 
     /// Gives a new file its name.
-    fn add_file(&mut self, path: &Path, bytes: Arc<[u8]>) -> io::Result<()> {
+    fn add_file(&mut self, path: &Path, file: Node) -> io::Result<()> {
         self.check_directory(path.parent().unwrap_or(Path::new("")))?;
         if self.now.contains_key(path) {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        self.now.insert(path.to_owned(), Node::File(bytes));
+        self.now.insert(path.to_owned(), file);
+        Ok(())
+    }
+
+    /// Appends to a file that is being written.
+    fn append(&mut self, path: &Path, piece: &[u8]) -> io::Result<()> {
+        match self.now.get_mut(path) {
+            Some(Node::File { bytes, .. }) => *bytes = [bytes, piece].concat().into(),
+            _ => return Err(ErrorKind::NotFound.into()),
+        }
+        Ok(())
+    }
+
+    fn sync_file(&mut self, path: &Path) -> io::Result<()> {
+        let file = Node::durable_file(self.file(path)?);
+        if let Some(durable) = self.durable.get_mut(path) {
+            *durable = file.clone();
+        }
+        self.now.insert(path.to_owned(), file);
         Ok(())
     }
 
@@ -87,11 +126,41 @@ impl Names {
     }
 }
 
+/// A file that is being written.
+struct OpenFile {
+    fs: MemoryFs,
+    path: PathBuf,
+}
+
+impl Write for OpenFile {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.fs.names().append(&self.path, piece)?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A locked name.
+#[derive(Debug)]
+struct Held {
+    locks: Arc<Mutex<BTreeSet<PathBuf>>>,
+    path: PathBuf,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+    }
+}
+
 impl FileSystem for MemoryFs {
     fn create_dir_all(&self, path: &Path) -> Result<(), FsError> {
         let mut names = self.names();
         for directory in path.ancestors() {
-            if let Some(Node::File(_)) = names.now.get(directory) {
+            if let Some(Node::File { .. }) = names.now.get(directory) {
                 return Err(FsError::on("create the directory", path)(ErrorKind::NotADirectory.into()));
             }
             names.now.insert(directory.to_owned(), Node::Directory);
@@ -101,20 +170,38 @@ impl FileSystem for MemoryFs {
     }
 
     fn write_new(&self, path: &Path, bytes: &[u8]) -> Result<(), FsError> {
-        self.names().add_file(path, bytes.into()).map_err(FsError::on("write", path))
+        self.names().add_file(path, Node::durable_file(bytes.into())).map_err(FsError::on("write", path))
+    }
+
+    fn create_new(&self, path: &Path) -> Result<Box<dyn Write + Send>, FsError> {
+        self.names().add_file(path, Node::durable_file([].into())).map_err(FsError::on("create", path))?;
+        Ok(Box::new(OpenFile { fs: self.clone(), path: path.to_owned() }))
+    }
+
+    fn sync_file(&self, path: &Path) -> Result<(), FsError> {
+        self.names().sync_file(path).map_err(FsError::on("sync", path))
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<FileLock>, FsError> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !locks.insert(path.to_owned()) {
+            return Ok(None);
+        }
+        Ok(Some(FileLock(Box::new(Held { locks: Arc::clone(&self.locks), path: path.to_owned() }))))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), FsError> {
         let mut names = self.names();
-        let file = names.file(from).map_err(FsError::on("rename a file to", to))?;
-        names.now.remove(from);
-        names.now.insert(to.to_owned(), Node::File(file));
+        names.file(from).map_err(FsError::on("rename a file to", to))?;
+        if let Some(file) = names.now.remove(from) {
+            names.now.insert(to.to_owned(), file);
+        }
         Ok(())
     }
 
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), FsError> {
         let mut names = self.names();
-        let linked = names.file(existing).and_then(|file| names.add_file(new, file));
+        let linked = names.file(existing).and_then(|bytes| names.add_file(new, Node::durable_file(bytes)));
         linked.map_err(FsError::on("link a file as", new))
     }
 

@@ -27,6 +27,19 @@ fn check_contract(fs: &dyn FileSystem, root: &Path) {
     assert_eq!(fs.file_len(&at("a/three/below")).unwrap(), None);
     assert!(fs.file_len(&at("a/b")).is_err(), "a directory is not a file");
     assert!(fs.exists(&at("a/b")).unwrap() && !fs.exists(&at("c")).unwrap());
+    let mut file = fs.create_new(&at("a/pieces")).unwrap();
+    assert!(fs.create_new(&at("a/pieces")).is_err(), "a file is never overwritten");
+    file.write_all(b"01").unwrap();
+    file.write_all(b"23").unwrap();
+    file.flush().unwrap();
+    drop(file);
+    fs.sync_file(&at("a/pieces")).unwrap();
+    assert_eq!(fs.read(&at("a/pieces")).unwrap(), b"0123");
+    assert!(fs.sync_file(&at("a/nothing")).is_err());
+    let lock = fs.try_lock(&at("a/lock")).unwrap().unwrap();
+    assert!(fs.try_lock(&at("a/lock")).unwrap().is_none(), "somebody has it");
+    drop(lock);
+    assert!(fs.try_lock(&at("a/lock")).unwrap().is_some());
     fs.remove_file(&at("a/three")).unwrap();
     fs.remove_dir_all(&at("a")).unwrap();
     assert_eq!(names(fs, root), []);
@@ -40,6 +53,34 @@ fn file_systems_do_as_the_trait_says() {
     check_contract(&memory, Path::new("root"));
     let never = FaultyFs::new(Arc::new(memory), usize::MAX, Fault::Refused);
     check_contract(&never, Path::new("root"));
+}
+
+#[test]
+fn memory_forgets_pieces_that_were_not_synced() {
+    let (fs, path) = (MemoryFs::default(), Path::new("d/f"));
+    fs.create_dir_all(Path::new("d")).unwrap();
+    let mut file = fs.create_new(path).unwrap();
+    file.write_all(b"one").unwrap();
+    assert!(!fs.after_power_loss(|_| false).exists(path).unwrap(), "its name is not on the disk");
+    fs.sync_dir(Path::new("d")).unwrap();
+    assert_eq!(fs.after_power_loss(|_| true).read(path).unwrap(), b"", "its name is, its bytes are not");
+    fs.sync_file(path).unwrap();
+    file.write_all(b"two").unwrap();
+    assert_eq!(fs.after_power_loss(|_| false).read(path).unwrap(), b"one");
+    assert_eq!(fs.read(path).unwrap(), b"onetwo");
+}
+
+#[test]
+fn a_piece_of_a_file_is_a_call_that_can_fail() {
+    let memory = MemoryFs::default();
+    memory.create_dir_all(Path::new("d")).unwrap();
+    let faulty = FaultyFs::new(Arc::new(memory.clone()), 2, Fault::Torn);
+    let mut file = faulty.create_new(Path::new("d/f")).unwrap();
+    file.write_all(b"whole").unwrap();
+    assert!(file.write_all(b"torn").is_err());
+    assert!(file.write_all(b"dead").is_err());
+    assert!(faulty.is_dead());
+    assert_eq!(memory.read(Path::new("d/f")).unwrap(), b"wholeto");
 }
 
 #[test]

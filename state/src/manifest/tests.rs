@@ -30,6 +30,8 @@ fn manifest() -> Manifest {
         sources: vec![SourceState { uid: "source-0".into(), splits: vec![split] }],
         sinks: vec![SinkState { uid: "sink-2".into(), subtask: 1, token: json!(["part-1.pending"]) }],
         watermarks: vec![SubtaskWatermark { uid: "agg-1".into(), subtask: 0, watermark: None }],
+        finished: vec![],
+        is_complete: false,
     }
 }
 

@@ -116,7 +116,7 @@ fn without_an_end_it_is_unbounded_and_paced() {
     let table = table(&[ID], &[("rows-per-second", "1")]);
     assert!(!DatagenConnector.source(&table).unwrap().bounded);
     let source = DatagenConnector.open_source(request(&table, 100, &[])).unwrap();
-    let mut reader = source.open_split(0, Arc::default()).unwrap();
+    let mut reader = source.open_split(0, None, Arc::default()).unwrap();
     assert!(matches!(reader.poll().unwrap(), SourcePoll::Batch(batch) if batch.num_rows() == 1));
     let SourcePoll::Pending { retry_after_ms: Some(wait_ms) } = reader.poll().unwrap() else {
         panic!("a second is long")

@@ -1,4 +1,4 @@
-//! Writes files.
+//! Writes the files of a job without checkpoints.
 //!
 //! Rows go to a file of a hidden name, which readers skip; when the input has ended it gets its name. A directory keeps
 //! what is in it: each run adds `part-<subtask>-<number>`. A path that names a file of the format (`out.csv`) is that
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::{SinkRequest, SinkWriter};
+use super::super::{SinkRequest, SinkToken, SinkWriter};
 use crate::change_batch::ChangeBatch;
 use crate::error::{IoError, RuntimeError};
 use crate::format::zone::Zone;
@@ -62,7 +62,7 @@ impl FileSink {
         let file = File::create(&temporary).map_err(|e| failed("create", &temporary, e))?;
         let encoder = file
             .try_clone()
-            .and_then(|f| format.encoder(f, request.schema.clone(), zone))
+            .and_then(|f| format.encoder(Box::new(f), request.schema.clone(), zone))
             .map_err(|e| failed("write", &temporary, e))?;
         Ok(Self { table, target, temporary, file, encoder: Some(encoder) })
     }
@@ -112,6 +112,11 @@ impl SinkWriter for FileSink {
 
     fn flush(&mut self) -> Result<(), RuntimeError> {
         self.encode("write", |encoder| encoder.flush())
+    }
+
+    /// Only of a job without checkpoints is the file begun here, and that is never asked.
+    fn prepare(&mut self) -> Result<Option<SinkToken>, RuntimeError> {
+        self.finish().map(|()| None)
     }
 
     fn finish(&mut self) -> Result<(), RuntimeError> {

@@ -30,11 +30,11 @@ fn csv(path: impl AsRef<Path>) -> TableDef {
 }
 
 fn read(path: impl AsRef<Path>) -> Vec<String> {
-    read_rows(&FilesystemConnector, &csv(path)).unwrap()
+    read_rows(&FilesystemConnector::default(), &csv(path)).unwrap()
 }
 
 fn refused(path: impl AsRef<Path>) -> OptionError {
-    FilesystemConnector.source(&csv(path)).unwrap_err()
+    FilesystemConnector::default().source(&csv(path)).unwrap_err()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_missing_path_is_refused_with_what_is_like_it() {
 fn a_file_is_a_split_and_messages_name_it() {
     let dir = files(&[("a.csv", "1\n2\n"), ("b.csv", "3\nx\n")]);
     let table = table(&[("a", DataType::Int64)], &[("path", dir.path().to_str().unwrap()), ("format", "csv")]);
-    let message = error(read_batches(&FilesystemConnector, request(&table, 10, &[])));
+    let message = error(read_batches(&FilesystemConnector::default(), request(&table, 10, &[])));
     let path = dir.path().display();
     assert_eq!(message, format!("table `t`: {path}/b.csv, line 2, column 'a': 'x' is not a BIGINT"));
 }
@@ -97,9 +97,10 @@ fn a_file_is_a_split_and_messages_name_it() {
 fn a_file_that_vanishes_is_named() {
     let dir = files(&[("a.csv", "1\n")]);
     let source =
-        super::super::Connector::open_source(&FilesystemConnector, request(&csv(dir.path()), 10, &[])).unwrap();
+        super::super::Connector::open_source(&FilesystemConnector::default(), request(&csv(dir.path()), 10, &[]))
+            .unwrap();
     fs::remove_file(dir.path().join("a.csv")).unwrap();
-    let message = error(source.open_split(0, Arc::default()));
+    let message = error(source.open_split(0, None, Arc::default()));
     assert_eq!(message, format!("table `t`: cannot read {}/a.csv", dir.path().display()));
 }
 
@@ -107,7 +108,7 @@ fn a_file_that_vanishes_is_named() {
 fn metadata_columns() {
     let dir = files(&[("a.csv", "1\n22\n")]);
     let keys = ["file.name", "file.size", "file.path", "file.modification-time"];
-    let batches = read_batches(&FilesystemConnector, request(&csv(dir.path()), 10, &keys)).unwrap();
+    let batches = read_batches(&FilesystemConnector::default(), request(&csv(dir.path()), 10, &keys)).unwrap();
     let rows = lines(&batches[0]);
     let path = dir.path().join("a.csv").canonicalize().unwrap();
     assert!(rows[0].starts_with(&format!("1|a.csv|5|{}|20", path.display())), "{rows:?}");
@@ -150,8 +151,8 @@ fn what_is_written_reads_back() {
     for options in [&csv[..], &tab, &[("format", "json")], &iso, &[("format", "parquet")]] {
         let dir = tempfile::tempdir().unwrap();
         let table = sample_table(&dir.path().join("out"), options);
-        write(&FilesystemConnector, &table, &[sample(), sample()]).unwrap();
-        let rows = read_rows(&FilesystemConnector, &table).unwrap();
+        write(&FilesystemConnector::default(), &table, &[sample(), sample()]).unwrap();
+        let rows = read_rows(&FilesystemConnector::default(), &table).unwrap();
         assert_eq!(rows, [lines(&sample()), lines(&sample())].concat(), "{options:?}");
     }
 }
@@ -160,13 +161,18 @@ fn what_is_written_reads_back() {
 fn texts_as_they_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("out.csv");
-    write(&FilesystemConnector, &sample_table(&file, &[("format", "csv"), ("csv.header", "true")]), &[sample()])
-        .unwrap();
+    write(
+        &FilesystemConnector::default(),
+        &sample_table(&file, &[("format", "csv"), ("csv.header", "true")]),
+        &[sample()],
+    )
+    .unwrap();
     let expect = "n,s,x,b,t,z\n1,\"say \"\"hi\"\", you\nthere\",1.0,true,1970-01-01 00:00:00.000,1970-01-01 00:00:00.000\n\
         ,\"\",0.1,,,\n3,,,false,1970-01-01 00:00:01.500,1970-01-01 00:00:01.500\n";
     assert_eq!(fs::read_to_string(&file).unwrap(), expect);
     let file = dir.path().join("out.json");
-    write(&FilesystemConnector, &sample_table(&file, &[("format", "json")]), &[sample().slice(1, 2)]).unwrap();
+    write(&FilesystemConnector::default(), &sample_table(&file, &[("format", "json")]), &[sample().slice(1, 2)])
+        .unwrap();
     let expect = "{\"n\":null,\"s\":\"\",\"x\":0.1,\"b\":null,\"t\":null,\"z\":null}\n{\"n\":3,\"s\":null,\"x\":null,\"b\":false,\
         \"t\":\"1970-01-01 00:00:01.500\",\"z\":\"1970-01-01 00:00:01.500Z\"}\n";
     assert_eq!(fs::read_to_string(&file).unwrap(), expect);
@@ -188,8 +194,8 @@ fn a_reader_never_sees_half_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("deep/out");
     let table = csv(&out);
-    let mut writer = open_sink(&FilesystemConnector, &table, 0, 2).unwrap();
-    let mut other = open_sink(&FilesystemConnector, &table, 1, 2).unwrap();
+    let mut writer = open_sink(&FilesystemConnector::default(), &table, 0, 2).unwrap();
+    let mut other = open_sink(&FilesystemConnector::default(), &table, 1, 2).unwrap();
     writer.write(&one_row("1")).unwrap();
     writer.flush().unwrap();
     assert_eq!(read(&out), Vec::<String>::new());
@@ -205,7 +211,7 @@ fn a_directory_keeps_what_is_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     for text in ["1", "2"] {
-        write(&FilesystemConnector, &csv(&out), &[one_row(text).batch]).unwrap();
+        write(&FilesystemConnector::default(), &csv(&out), &[one_row(text).batch]).unwrap();
     }
     assert_eq!(names(&out), ["part-0-0.csv", "part-0-1.csv"]);
     assert_eq!(read(&out), ["1", "2"]);
@@ -216,13 +222,13 @@ fn a_path_may_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out.csv");
     for text in ["1", "2"] {
-        write(&FilesystemConnector, &csv(&out), &[one_row(text).batch]).unwrap();
+        write(&FilesystemConnector::default(), &csv(&out), &[one_row(text).batch]).unwrap();
     }
     assert_eq!(names(dir.path()), ["out.csv"]);
     assert_eq!(read(&out), ["2"], "it is replaced");
     let many = dir.path().join("many.csv");
     for subtask in 0..2 {
-        let mut writer = open_sink(&FilesystemConnector, &csv(&many), subtask, 2).unwrap();
+        let mut writer = open_sink(&FilesystemConnector::default(), &csv(&many), subtask, 2).unwrap();
         writer.write(&one_row(&subtask.to_string())).unwrap();
         writer.finish().unwrap();
     }
@@ -232,24 +238,24 @@ fn a_path_may_name_the_file() {
 #[test]
 fn a_place_that_cannot_be_written_is_named() {
     let dir = files(&[("file", "")]);
-    let message = error(open_sink(&FilesystemConnector, &csv(dir.path().join("file/out")), 0, 1));
+    let message = error(open_sink(&FilesystemConnector::default(), &csv(dir.path().join("file/out")), 0, 1));
     assert_eq!(message, format!("table `t`: cannot create {}/file/out", dir.path().display()));
     assert_eq!(
-        FilesystemConnector.sink(&csv(dir.path().join("*.csv"))).unwrap_err().message,
+        FilesystemConnector::default().sink(&csv(dir.path().join("*.csv"))).unwrap_err().message,
         "a pattern can be read but not written"
     );
 }
 
 #[test]
 fn tables_are_checked_when_they_are_created() {
-    assert_eq!(FilesystemConnector.check_table(&csv("")).unwrap_err().message, "the path is empty");
+    assert_eq!(FilesystemConnector::default().check_table(&csv("")).unwrap_err().message, "the path is empty");
     let mut partitioned = csv("x");
     partitioned.partitioned_by = vec!["a".into()];
     assert_eq!(
-        FilesystemConnector.check_table(&partitioned).unwrap_err().message,
+        FilesystemConnector::default().check_table(&partitioned).unwrap_err().message,
         "'filesystem' does not know PARTITIONED BY"
     );
-    let keys: Vec<_> = FilesystemConnector.options().iter().map(|o| o.key).collect();
+    let keys: Vec<_> = FilesystemConnector::default().options().iter().map(|o| o.key).collect();
     for key in ["path", "format", "csv.header", "json.ignore-parse-errors", "parquet.compression"] {
         assert!(keys.contains(&key), "{key}");
     }

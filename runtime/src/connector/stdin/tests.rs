@@ -27,7 +27,7 @@ fn open(options: &[(&str, &str)]) -> (Box<dyn SplitReader>, Sender<&'static str>
     let connector = StdinConnector::reading(Pipe(pipe));
     let table = table(&[("a", DataType::Int64)], options);
     let source = connector.open_source(request(&table, 8192, &[])).unwrap();
-    let mut reader = source.open_split(0, Arc::default()).unwrap();
+    let mut reader = source.open_split(0, None, Arc::default()).unwrap();
     let (wake, woken) = channel();
     reader.set_waker(Waker::new(move || {
         let _ = wake.send(());
@@ -76,7 +76,8 @@ fn it_is_read_once() {
     let connector = StdinConnector::reading(io::empty());
     let table = table(&[("a", DataType::Int64)], &[("format", "csv")]);
     let source = connector.open_source(request(&table, 8192, &[])).unwrap();
-    let (_first, second) = (source.open_split(0, Arc::default()).unwrap(), source.open_split(0, Arc::default()));
+    let (_first, second) =
+        (source.open_split(0, None, Arc::default()).unwrap(), source.open_split(0, None, Arc::default()));
     assert_eq!(error(second), "table `t`: the standard input can be read only once");
 }
 

@@ -16,7 +16,10 @@ use tidemark_planner::stream_plan::{
 
 use crate::change_batch::ChangeBatch;
 use crate::clock::{Clock, ManualClock};
-use crate::connector::{Connector, SinkRequest, SinkWriter, Source, SourcePoll, SourceRequest, SplitReader};
+use crate::connector::{
+    Connector, SinkCommitter, SinkOwner, SinkRequest, SinkToken, SinkWriter, Source, SourcePoll, SourceRequest,
+    SplitPosition, SplitReader,
+};
 use crate::engine::Engine;
 use crate::error::RuntimeError;
 use crate::job::JobOptions;
@@ -113,6 +116,10 @@ impl Connector for Scripts {
     fn open_sink(&self, _: SinkRequest) -> Result<Box<dyn SinkWriter>, RuntimeError> {
         Ok(Box::new(NotingSink(Arc::clone(&self.written))))
     }
+
+    fn open_committer(&self, _: &TableDef, _: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
+        None
+    }
 }
 
 struct ScriptSource {
@@ -126,10 +133,24 @@ impl Source for ScriptSource {
         (0..self.splits.len()).map(|i| format!("split {i}")).collect()
     }
 
-    fn open_split(&self, index: usize, _: Arc<SourceMetrics>) -> Result<Box<dyn SplitReader>, RuntimeError> {
-        let acts = self.splits[index].iter().cloned().collect();
+    fn not_resumable_because(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_split(
+        &self,
+        index: usize,
+        position: Option<&SplitPosition>,
+        _: Arc<SourceMetrics>,
+    ) -> Result<Box<dyn SplitReader>, RuntimeError> {
+        let (acts_left, next) = match position {
+            Some(position) => position.read("script", "split")?,
+            None => (self.splits[index].len(), 0),
+        };
+        let done = self.splits[index].len() - acts_left;
+        let acts = self.splits[index].iter().skip(done).cloned().collect();
         let (polls, clock) = (Arc::clone(&self.polls), Arc::clone(&self.clock));
-        Ok(Box::new(ScriptReader { acts, next: 0, polls, clock, resumes_at: None }))
+        Ok(Box::new(ScriptReader { acts, next, polls, clock, resumes_at: None }))
     }
 }
 
@@ -169,6 +190,10 @@ impl SplitReader for ScriptReader {
             Some(Act::Panic) => panic!("a bad reader"),
         })
     }
+
+    fn position(&self) -> SplitPosition {
+        SplitPosition::of(&(self.acts.len(), self.next))
+    }
 }
 
 struct NotingSink(Written);
@@ -182,6 +207,11 @@ impl SinkWriter for NotingSink {
     fn flush(&mut self) -> Result<(), RuntimeError> {
         self.0.lock().unwrap().push("flush".into());
         Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<Option<SinkToken>, RuntimeError> {
+        self.0.lock().unwrap().push("prepare".into());
+        Ok(None)
     }
 
     fn finish(&mut self) -> Result<(), RuntimeError> {

@@ -71,7 +71,8 @@ fn a_full_channel_stops_the_source() {
     let limits = ChannelLimits { rows: 10, bytes: usize::MAX };
     let options = JobOptions { channel_limits: limits, ..options() };
     let connectors = [std::sync::Arc::new(scripts.clone()) as std::sync::Arc<dyn crate::connector::Connector>];
-    let mut deployment = deploy(&spread_graph(1), &connectors, &options, &Control::new(1)).unwrap();
+    let mut deployment =
+        deploy(&spread_graph(1), &connectors, &options, &std::sync::Arc::new(Control::new(1))).unwrap();
     loop {
         let steps: Vec<_> = deployment.tasks.iter_mut().map(|t| t.step().unwrap()).collect();
         if steps.iter().all(|s| *s == Step::Idle { retry_after_ms: None }) {

@@ -15,6 +15,7 @@ fn shape(element: StreamElement) -> String {
     match element {
         StreamElement::Batch(b) => format!("{} rows", b.num_rows()),
         StreamElement::Watermark(w) => format!("watermark {}", w.0),
+        StreamElement::Barrier(id) => format!("barrier {id}"),
         StreamElement::Idle => "idle".into(),
         StreamElement::End => "end".into(),
     }

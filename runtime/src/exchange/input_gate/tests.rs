@@ -19,6 +19,10 @@ fn batch() -> StreamElement {
     StreamElement::Batch(ChangeBatch::insert_only(numbers([1])))
 }
 
+fn barrier(checkpoint: u64) -> StreamElement {
+    StreamElement::Barrier(CheckpointId(checkpoint))
+}
+
 /// Pushes (channel, element) one at a time; after each, what came out.
 fn check(channels: usize, steps: Vec<(usize, StreamElement, &[&str])>) {
     let (senders, mut gate) = gate(channels);
@@ -34,6 +38,7 @@ fn drain(gate: &mut InputGate) -> Vec<String> {
         seen.push(match event {
             GateEvent::Batch { input, batch } => format!("{} row of input {input}", batch.num_rows()),
             GateEvent::Watermark(w) => format!("watermark {}", w.0),
+            GateEvent::Barrier(id) => format!("barrier {id}"),
             GateEvent::Idle => "idle".into(),
             GateEvent::End => "end".into(),
         });
@@ -151,4 +156,50 @@ fn channels_take_turns() {
     }
     let turns = ["1 row of input 0", "1 row of input 1", "1 row of input 0", "1 row of input 1"];
     assert_eq!(drain(&mut gate), turns);
+}
+
+#[test]
+fn nothing_is_taken_from_behind_a_barrier_before_all_have_given_theirs() {
+    check(
+        2,
+        vec![
+            (0, barrier(1), &[]),
+            (0, batch(), &[]),
+            (0, watermark(10), &[]),
+            (1, batch(), &["1 row of input 1"]),
+            (1, watermark(5), &[]),
+            (1, barrier(1), &["barrier 1", "1 row of input 0", "watermark 5"]),
+            (1, barrier(2), &[]),
+            (0, barrier(2), &["barrier 2"]),
+        ],
+    );
+}
+
+#[test]
+fn an_ended_channel_counts_as_having_given_its_barrier() {
+    check(
+        3,
+        vec![
+            (0, StreamElement::End, &[]),
+            (1, barrier(1), &[]),
+            (1, batch(), &[]),
+            (2, StreamElement::End, &["barrier 1", "1 row of input 1"]),
+            (1, barrier(2), &["barrier 2"]),
+            (1, StreamElement::End, &["end"]),
+        ],
+    );
+}
+
+#[test]
+fn a_channel_that_has_gone_quiet_still_gives_its_barrier() {
+    check(
+        2,
+        vec![
+            (0, StreamElement::Idle, &[]),
+            (1, watermark(7), &["watermark 7"]),
+            (1, barrier(1), &[]),
+            (0, barrier(1), &["barrier 1"]),
+            (1, watermark(8), &["watermark 8"]),
+        ],
+    );
 }

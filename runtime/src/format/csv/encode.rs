@@ -1,6 +1,5 @@
 //! Writes CSV.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use arrow::array::RecordBatch;
@@ -13,7 +12,7 @@ use super::options::CsvOptions;
 
 /// Writes rows to a file.
 pub(crate) struct CsvEncoder {
-    file: BufWriter<File>,
+    file: BufWriter<Box<dyn Write + Send>>,
     options: CsvOptions,
     zone: Zone,
     text: String,
@@ -21,7 +20,7 @@ pub(crate) struct CsvEncoder {
 
 impl CsvEncoder {
     /// Begins with the header, when there is to be one.
-    pub fn new(options: &CsvOptions, file: File, schema: &SchemaRef, zone: Zone) -> Self {
+    pub fn new(options: &CsvOptions, file: Box<dyn Write + Send>, schema: &SchemaRef, zone: Zone) -> Self {
         let mut encoder = Self { file: BufWriter::new(file), options: options.clone(), zone, text: String::new() };
         if options.header {
             for (i, field) in schema.fields().iter().enumerate() {

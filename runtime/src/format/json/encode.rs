@@ -1,6 +1,5 @@
 //! Writes JSON lines.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::options::JsonOptions;
 
 /// Writes rows to a file.
 pub(crate) struct JsonEncoder {
-    file: BufWriter<File>,
+    file: BufWriter<Box<dyn Write + Send>>,
     options: JsonOptions,
     zone: Zone,
     text: String,
@@ -21,7 +20,7 @@ pub(crate) struct JsonEncoder {
 
 impl JsonEncoder {
     /// Nothing written yet.
-    pub fn new(options: &JsonOptions, file: File, zone: Zone) -> Self {
+    pub fn new(options: &JsonOptions, file: Box<dyn Write + Send>, zone: Zone) -> Self {
         Self { file: BufWriter::new(file), options: options.clone(), zone, text: String::new() }
     }
 }

@@ -8,13 +8,13 @@ use arrow::datatypes::{DataType, Field, Int32Type, TimeUnit};
 use super::super::testing::{instant, lines, table, timestamp};
 use super::super::zone::Zone;
 use super::super::{Encoder, TextContext, UnreadableRows};
-use super::{ParquetEncoder, ParquetOptions, ParquetReader};
+use super::{ParquetEncoder, ParquetOptions, ParquetPosition, ParquetReader};
 use crate::metrics::SourceMetrics;
 
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, a)| (n, a, true))).unwrap();
     let options = ParquetOptions::of(&[("parquet.compression", "ZSTD")].into_iter().collect()).unwrap();
-    let mut encoder = ParquetEncoder::new(&options, File::create(path).unwrap(), batch.schema()).unwrap();
+    let mut encoder = ParquetEncoder::new(&options, Box::new(File::create(path).unwrap()), batch.schema()).unwrap();
     encoder.write(&batch).unwrap();
     encoder.flush().unwrap();
     encoder.finish().unwrap();
@@ -32,7 +32,8 @@ fn read_in(path: &Path, columns: &[(&str, DataType)], zone: &str) -> Result<Vec<
         unreadable: UnreadableRows::Fail,
         metrics: Arc::new(SourceMetrics::default()),
     };
-    let mut reader = ParquetReader::open(File::open(path).unwrap(), ctx).map_err(|e| e.to_string())?;
+    let open = |at| ParquetReader::open(File::open(path).unwrap(), ctx.clone(), at).map_err(|e| e.to_string());
+    let mut reader = open(ParquetPosition::default())?.unwrap();
     let mut rows = vec![];
     while let Some(batch) = reader.next_batch().map_err(|e| e.to_string())? {
         assert!(batch.num_rows() <= 2);
