@@ -1,4 +1,4 @@
-//! Runs SQL scripts in sqllogictest's format under a matrix of batch sizes and parallelisms.
+//! Runs SQL scripts in sqllogictest's format under a matrix of batch sizes, parallelisms and crashes.
 //!
 //! A script's records go to a fresh [`tidemark::Session`] in a fresh directory. Besides SQL, a record may hold a
 //! directive (see [`database`]); `${dir}` stands for the directory and `${root}` for the repository's root.
@@ -18,6 +18,7 @@
 //! only (an order that parallelism 1 gives) says so with `onlyif p1`, `skipif p3`, `onlyif b7`.
 
 mod answer;
+pub mod crash;
 pub mod database;
 mod expectation;
 mod feed;
@@ -27,7 +28,7 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-use sqllogictest::{Runner, strict_column_validator};
+use sqllogictest::{Record, Runner, strict_column_validator};
 
 use crate::workspace;
 use database::Database;
@@ -40,24 +41,35 @@ pub struct Cell {
     pub batch_size: usize,
     /// Subtasks of each operator.
     pub parallelism: usize,
+    /// Queries crash at a seeded point and go on, from their last checkpoint, with so many subtasks of each operator.
+    pub after_crash: Option<usize>,
 }
 
 impl Cell {
     /// The whole matrix.
     pub fn all() -> Vec<Cell> {
         let sizes = [1, 7, 8192];
-        sizes.iter().flat_map(|b| [1, 3].map(|p| Cell { batch_size: *b, parallelism: p })).collect()
+        let straight = |b: &usize| [1, 3].map(|p| Cell { batch_size: *b, parallelism: p, after_crash: None });
+        let mut cells: Vec<Cell> = sizes.iter().flat_map(straight).collect();
+        // A batch of 8192 rows holds most scripts' files whole: no barrier would come between two rows.
+        for (batch_size, parallelism, after) in [(1, 1, 3), (1, 3, 2), (7, 3, 1)] {
+            cells.push(Cell { batch_size, parallelism, after_crash: Some(after) });
+        }
+        cells
     }
 
     /// What `onlyif` and `skipif` may ask for.
-    pub fn labels(self) -> [String; 2] {
-        [format!("b{}", self.batch_size), format!("p{}", self.parallelism)]
+    pub fn labels(self) -> Vec<String> {
+        let mut labels = vec![format!("b{}", self.batch_size), format!("p{}", self.parallelism)];
+        labels.extend(self.after_crash.map(|_| "crash".to_owned()));
+        labels
     }
 }
 
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "b{} p{}", self.batch_size, self.parallelism)
+        write!(f, "b{} p{}", self.batch_size, self.parallelism)?;
+        self.after_crash.map_or(Ok(()), |after| write!(f, " crash p{after}"))
     }
 }
 
@@ -93,7 +105,14 @@ pub fn run(script: &Path, cell: Cell) -> Result<(), String> {
     runner.with_normalizer(Clone::clone);
     runner.with_validator(expectation::is_met);
     runner.with_column_validator(strict_column_validator);
-    let results = records.into_iter().map(|record| runner.run(expectation::prepare(record, cell.parallelism)));
+    // What a run counts belongs to that run: one that goes on counts what is left.
+    let is_told_of_one_run = |record: &Record<_>| match record {
+        Record::Query { sql, .. } => cell.after_crash.is_some() && sql.starts_with("SUMMARY"),
+        _ => false,
+    };
+    let parallelism = cell.parallelism.max(cell.after_crash.unwrap_or(1));
+    let records = records.into_iter().filter(|record| !is_told_of_one_run(record));
+    let results = records.map(|record| runner.run(expectation::prepare(record, parallelism)));
     let failures: Vec<String> =
         results.filter_map(|result| result.err()).take(MAX_FAILURES).map(|e| e.to_string()).collect();
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n\n")) }
@@ -107,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("script.slt");
         std::fs::write(&path, script).unwrap();
-        let ran = run(&path, Cell { batch_size: 1, parallelism: 1 });
+        let ran = run(&path, Cell { batch_size: 1, parallelism: 1, after_crash: None });
         ran.err().map_or(0, |told| told.matches("query result mismatch").count())
     }
 

@@ -17,7 +17,8 @@ use arrow::array::RecordBatch;
 use sqllogictest::DBOutput;
 use tempfile::TempDir;
 use tidemark::Session;
-use tidemark::session::{Job, Outcome, StatementError};
+use tidemark::session::{Crash, Job, Outcome, StatementError};
+use tidemark_parser::ast::{ParsedStatement, Statement};
 use tidemark_parser::{Diagnostic, parse_script};
 use tidemark_planner::QueryOutput;
 use tidemark_runtime::change_batch::{ChangeBatch, RowKind};
@@ -28,7 +29,7 @@ use tidemark_runtime::summary::JobSummary;
 
 use super::fold::Fold;
 use super::values::{self, Row, TypeChar};
-use super::{Cell, answer, feed, finding};
+use super::{Cell, answer, crash, feed, finding};
 use crate::workspace;
 
 /// A query that has not ended by then never will.
@@ -47,6 +48,7 @@ pub struct Database {
     dir: TempDir,
     last_job: Option<(JobSummary, bool)>,
     warnings: Vec<String>,
+    cell: Cell,
 }
 
 impl Database {
@@ -58,7 +60,7 @@ impl Database {
             session.set(key, &value.to_string()).map_err(|e| RecordError(e.to_string()))?;
         }
         let dir = tempfile::tempdir().map_err(|e| RecordError(e.to_string()))?;
-        Ok(Self { session, dir, last_job: None, warnings: vec![] })
+        Ok(Self { session, dir, last_job: None, warnings: vec![], cell })
     }
 
     fn perform(&mut self, text: &str) -> Result<Output, String> {
@@ -99,6 +101,12 @@ impl Database {
         }
         let mut last = DBOutput::StatementComplete(0);
         for statement in &script.statements {
+            if let Some(parallelism_after) = self.cell.after_crash
+                && let Statement::Query(_) = statement.statement
+            {
+                last = self.crash(statement, text, show, parallelism_after)?;
+                continue;
+            }
             let mut warnings = vec![];
             let outcome = self.session.run(statement, text, &mut |warning| warnings.push(warning));
             self.warnings = finding::lines(&warnings, text);
@@ -114,6 +122,28 @@ impl Database {
         Ok(last)
     }
 
+    /// Runs a query that crashes at a point that its text decides.
+    fn crash(
+        &mut self,
+        query: &ParsedStatement,
+        text: &str,
+        show: Show,
+        parallelism_after: usize,
+    ) -> Result<Output, String> {
+        let seed = crash::seed_of(text, self.cell);
+        let mut warnings = vec![];
+        let plan = &mut crash::RandomCrash::new(seed);
+        let crash = Crash { plan, seed, parallelism_after };
+        let run = self.session.run_with_crash(query, text, &mut |warning| warnings.push(warning), crash);
+        self.warnings = finding::lines(&warnings, text);
+        match run {
+            Ok(Some(query)) => show.rows(&query.output, &query.changes, self.zone()),
+            Ok(None) => Err("not a query".into()),
+            Err(StatementError::Sql(findings)) => Err(finding::lines(&findings, text).join("\n")),
+            Err(StatementError::Run(error)) => Err(sentence(&error)),
+        }
+    }
+
     fn answer(&self, rows: &RecordBatch) -> Output {
         let types = rows.schema().fields().iter().map(|f| TypeChar::of(f.data_type())).collect();
         answer::of_rows(types, &values::rows(rows, self.zone()))
@@ -124,15 +154,14 @@ impl Database {
     }
 
     fn follow(&mut self, job: Job, show: Show) -> Result<Output, String> {
-        let Job { handle, output } = job;
-        let Some(output) = output else {
-            let summary = handle.wait().map_err(|e| sentence(&e))?;
+        let Some(output) = job.output.clone() else {
+            let summary = job.wait().map_err(|e| sentence(&e))?;
             let rows = summary.rows_out;
             self.last_job = Some((summary, true));
             return Ok(DBOutput::StatementComplete(rows));
         };
-        let changes = handle.results().map_or_else(|| Ok(vec![]), collect)?;
-        let summary = handle.wait().map_err(|e| sentence(&e))?;
+        let changes = job.handle.results().map_or_else(|| Ok(vec![]), collect)?;
+        let summary = job.wait().map_err(|e| sentence(&e))?;
         self.last_job = Some((summary, false));
         show.rows(&output, &changes, self.zone())
     }

@@ -84,8 +84,8 @@ fn wrong_usage_is_exit_code_2() {
 #[test]
 fn what_is_not_there_yet_is_refused() {
     let place = Place::with(&[]);
-    let checkpoints = "--checkpoint-dir: checkpoints are not available in this version";
-    place.run(&["--checkpoint-dir", "c", "-c", "SELECT 1"]).assert_refused(2, &[checkpoints]);
+    let state_dir = "--state-dir: the state of operators stays in memory in this version";
+    place.run(&["--state-dir", "s", "-c", "SELECT 1"]).assert_refused(2, &[state_dir]);
     place.run(&["--state-backend", "rocksdb", "-c", "SELECT 1"]).assert_refused(2, &["--state-backend rocksdb: "]);
 }
 
