@@ -5,7 +5,7 @@ mod expression;
 mod tests;
 
 use sqlparser::ast::Expr;
-use sqlparser::dialect::{Dialect, GenericDialect};
+use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
 use std::any::TypeId;
@@ -107,5 +107,9 @@ impl Dialect for FlinkDialect {
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         expression::parse_prefix(parser)
+    }
+
+    fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        expression::parse_distinct_from(parser, expr, self.prec_value(Precedence::Is))
     }
 }

@@ -39,6 +39,23 @@ const NO_EXPRESSION: [Keyword; 20] = [
     Keyword::WHERE,
 ];
 
+/// `left IS [NOT] DISTINCT FROM right`, of which `sqlparser` takes all that follows as the right side, `AND` included.
+pub(super) fn parse_distinct_from(
+    parser: &mut Parser,
+    left: &Expr,
+    precedence: u8,
+) -> Option<Result<Expr, ParserError>> {
+    let is_not = parser.parse_keywords(&[Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM]);
+    if !is_not && !parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
+        return None;
+    }
+    let left = Box::new(left.clone());
+    Some(parser.parse_subexpr(precedence).map(|right| match is_not {
+        true => Expr::IsNotDistinctFrom(left, Box::new(right)),
+        false => Expr::IsDistinctFrom(left, Box::new(right)),
+    }))
+}
+
 /// The dialect's hook: `None` leaves the expression to `sqlparser`.
 pub(super) fn parse_prefix(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let Token::Word(Word { quote_style: None, keyword, value }) = &parser.peek_token_ref().token else { return None };

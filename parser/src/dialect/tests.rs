@@ -113,3 +113,20 @@ fn tables_of_all_sorts() {
             SELECT TUMBLE_START(ts, INTERVAL '1' HOUR) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"#]],
     );
 }
+
+#[test]
+fn is_distinct_from_binds_tighter_than_and() {
+    let script = parse_script("SELECT a IS NOT DISTINCT FROM b + 1 AND c IS DISTINCT FROM d OR e");
+    let Statement::Query(query) = &script.statements[0].statement else { panic!("a query") };
+    let SelectItem::UnnamedExpr(Expr::BinaryOp { left, right, .. }) =
+        &query.body.as_select().expect("a select").projection[0]
+    else {
+        panic!("OR is the outermost operator");
+    };
+    assert_eq!(right.to_string(), "e");
+    let Expr::BinaryOp { left, right, .. } = left.as_ref() else { panic!("AND comes next") };
+    assert_eq!(
+        (left.to_string(), right.to_string()),
+        ("a IS NOT DISTINCT FROM b + 1".into(), "c IS DISTINCT FROM d".into())
+    );
+}
