@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use crate::planner::Planned;
 use crate::stream_plan::{
-    AggregateCall, CalcNode, Distribution, GroupingSet, NodeId, NodeKind, SortNode, StreamNode, StreamPlan, TimeWindow,
-    WindowAssignment, spell_ms,
+    AggregateCall, CalcNode, Distribution, GroupingSet, JoinBound, JoinNode, NodeId, NodeKind, SortNode, StreamNode,
+    StreamPlan, TimeWindow, WindowAssignment, spell_ms,
 };
 use match_recognize::{match_details, match_properties};
 
@@ -64,6 +64,7 @@ fn properties(plan: &StreamPlan, node: &StreamNode) -> String {
     let waits = match &node.kind {
         NodeKind::WindowAggregate(_) | NodeKind::Sort(_) | NodeKind::Union | NodeKind::MatchRecognize(_) => true,
         NodeKind::WindowTvf(tvf) => tvf.window.kind.is_session(),
+        NodeKind::Join(join) => join.bound != JoinBound::None,
         _ => false,
     };
     if let (true, Some(watermark)) = (waits, watermark_of(plan, node)) {
@@ -76,6 +77,7 @@ fn properties(plan: &StreamPlan, node: &StreamNode) -> String {
         NodeKind::WindowAggregate(_) => parts.push("state=until the watermark passes the window's end".into()),
         NodeKind::GroupAggregate(_) => parts.push("state=one row a key, kept for ever".into()),
         NodeKind::MatchRecognize(m) => parts.extend(match_properties(m)),
+        NodeKind::Join(j) => parts.push(format!("state={}", join_state(j))),
         NodeKind::Sort(s) if s.by_watermark => parts.push("state=rows ahead of the watermark".into()),
         NodeKind::Sort(_) => parts.push("state=all rows, until the input ends".into()),
         _ => {}
@@ -137,6 +139,7 @@ fn details(plan: &StreamPlan, node: &StreamNode) -> String {
         }
         NodeKind::GroupAggregate(g) => spell_groups(&g.keys, &g.grouping_sets, &g.aggregates, below),
         NodeKind::MatchRecognize(m) => match_details(m, below),
+        NodeKind::Join(j) => join_details(plan, j, node),
         NodeKind::Union | NodeKind::Collect => String::new(),
         NodeKind::Sort(s) => sort_details(s, node),
         NodeKind::Limit { offset, fetch } => spell_range(*offset, *fetch),
@@ -152,6 +155,41 @@ fn calc_details(calc: &CalcNode) -> String {
         .collect();
     let filter = calc.predicate.as_ref().map_or_else(String::new, |p| format!(" where {}", p.text));
     format!("select {}{filter}", columns.join(", "))
+}
+
+fn join_state(join: &JoinNode) -> String {
+    let by_bound = match &join.bound {
+        JoinBound::None => "all rows of both inputs, kept for ever",
+        JoinBound::Interval { .. } => "rows until the watermark passes what they could match",
+        JoinBound::Window { .. } => "rows until the watermark passes the window's end",
+    };
+    by_bound.into()
+}
+
+fn join_details(plan: &StreamPlan, join: &JoinNode, node: &StreamNode) -> String {
+    let inputs: Vec<&StreamNode> = node.inputs.iter().map(|id| plan.node(*id)).collect();
+    let name = |side: usize, column: usize| inputs[side].schema.field(column).name().as_str();
+    let key = |((left, right), null_safe): ((&usize, &usize), &bool)| {
+        let op = if *null_safe { "IS NOT DISTINCT FROM" } else { "=" };
+        format!("{} {op} {}", name(0, *left), name(1, *right))
+    };
+    let [left, right] = &join.sides;
+    let keys: Vec<String> = left.keys.iter().zip(&right.keys).zip(&join.null_safe).map(key).collect();
+    let mut text = join.join_type.name().to_owned();
+    match &join.bound {
+        JoinBound::None => {}
+        JoinBound::Window { .. } => text.push_str(" of windows"),
+        JoinBound::Interval { times: [l, r], lower_ms, upper_ms } => {
+            let (lower, upper) = (spell_ms(*lower_ms), spell_ms(*upper_ms));
+            let _ = write!(text, " within {lower} <= left {} - right {} <= {upper}", name(0, *l), name(1, *r));
+        }
+    }
+    let on = if keys.is_empty() { "without a key".to_owned() } else { format!("on {}", keys.join(" and ")) };
+    let _ = write!(text, ", {on}");
+    if let Some(condition) = &join.condition {
+        let _ = write!(text, ", where {}", condition.expr.text);
+    }
+    text
 }
 
 fn sort_details(sort: &SortNode, node: &StreamNode) -> String {

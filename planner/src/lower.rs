@@ -4,6 +4,7 @@ mod aggregate;
 mod attribute;
 mod expression;
 mod fixed_interval;
+mod join;
 mod match_recognize;
 mod order;
 mod scan;
@@ -202,7 +203,7 @@ impl<'a> Lowering<'a> {
                     _ => self.unsupported(extension.node.name()),
                 }
             }
-            LogicalPlan::Join(_) => self.unsupported("a join, or IN, EXISTS, INTERSECT or EXCEPT"),
+            LogicalPlan::Join(join) => self.join(join),
             LogicalPlan::Window(_) => self.unsupported("an OVER aggregate or Top-N (ROW_NUMBER)"),
             LogicalPlan::Unnest(_) => self.unsupported("UNNEST"),
             LogicalPlan::Subquery(_) => self.unsupported("a scalar subquery"),

@@ -3,6 +3,7 @@
 //! A plan is an arena of nodes in topological order (inputs before their consumers). Expressions are compiled
 //! and refer to input columns by index; nothing logical is left in it.
 
+mod join;
 pub mod match_recognize;
 pub mod row_pattern;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 use crate::catalog::table::TableDef;
 use crate::changelog::ChangelogMode;
 use crate::compiled_expr::CompiledExpr;
+pub use join::{JoinBound, JoinCondition, JoinNode, JoinSide, JoinType};
 use match_recognize::MatchRecognizeNode;
 
 /// Index of a node in [`StreamPlan::nodes`].
@@ -90,6 +92,8 @@ pub enum NodeKind {
     GroupAggregate(GroupAggregateNode),
     /// Finds patterns among the rows of each key.
     MatchRecognize(Box<MatchRecognizeNode>),
+    /// Joins two inputs.
+    Join(JoinNode),
     /// Rows of all inputs, in arrival order.
     Union,
     /// Orders rows.

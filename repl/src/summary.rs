@@ -84,6 +84,7 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     let _ = match window.uid.as_str() {
         uid if uid.starts_with("sort-") => write!(text, ": later rows had been put out in order already"),
         uid if uid.starts_with("match-recognize-") => write!(text, ": later rows had been matched in order already"),
+        _ if is_interval_join(window) => write!(text, ": the rows that could match had been let go"),
         _ => write!(text, ": all {} windows had fired", if window.late_rows == 1 { "its" } else { "their" }),
     };
     let kept = if window.late_rows == 1 { "it" } else { "them all" };
@@ -92,15 +93,21 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     if let Some(delay) = for_order.max(for_windows) {
         let _ = write!(text, "; a watermark delay of {} would have kept {kept}", duration_ms(delay));
         if let Some(less) = for_windows.filter(|less| less.saturating_mul(2) < delay) {
-            let _ = write!(text, ", and so would {} for these windows", duration_ms(less));
+            let what = if is_interval_join(window) { "this join" } else { "these windows" };
+            let _ = write!(text, ", and so would {} for {what}", duration_ms(less));
         }
     }
     text.push('\n');
 }
 
-/// Operators that take rows in order of event time leave out late rows too, but have no windows.
+/// Operators that take rows in order of event time or join by it leave out late rows too, but have no windows.
 fn has_windows(operator: &WindowSummary) -> bool {
-    !operator.uid.starts_with("sort-") && !operator.uid.starts_with("match-recognize-")
+    let has_none = ["sort-", "match-recognize-"].iter().any(|name| operator.uid.starts_with(name));
+    !has_none && !is_interval_join(operator)
+}
+
+fn is_interval_join(operator: &WindowSummary) -> bool {
+    operator.uid.starts_with("interval-join-")
 }
 
 fn were(rows: u64) -> &'static str {

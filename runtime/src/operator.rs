@@ -3,6 +3,7 @@
 pub mod calc;
 pub mod factory;
 pub mod group_aggregate;
+pub mod join;
 pub mod limit;
 pub mod match_recognize;
 pub mod pass_through;

@@ -205,12 +205,6 @@ impl VisitorMut for Rewriter<'_> {
                 Diagnostic::error(BAD_QUERY, "aggregates cannot be used in WHERE").at(self.script.span_of_call(&call));
             self.findings.push(d.help("write HAVING for a condition on groups"));
         }
-        let joined = select.from.iter().skip(1).map(|t| &t.relation);
-        let joined = joined.chain(select.from.iter().flat_map(|t| &t.joins).map(|j| &j.relation));
-        for relation in joined {
-            let d = Diagnostic::error(UNSUPPORTED, "joins are not supported yet");
-            self.findings.push(d.at(self.script.span_of(relation)).labelled("joined here"));
-        }
         if let Some(hint) = select.optimizer_hints.first() {
             let d = Diagnostic::error(UNSUPPORTED, format!("the hint `{hint}` is not supported"));
             self.findings.push(d.at(self.script.span_of(select)).help("leave it out"));
@@ -261,8 +255,6 @@ impl VisitorMut for Rewriter<'_> {
             return ControlFlow::Continue(());
         }
         let unsupported = match expr {
-            SqlExpr::InSubquery { .. } => Some("IN (SELECT …) is not supported yet"),
-            SqlExpr::Exists { .. } => Some("EXISTS (SELECT …) is not supported yet"),
             SqlExpr::Function(function) if function.over.is_some() => Some("OVER is not supported yet"),
             SqlExpr::Function(function) => {
                 self.findings.extend(unknown_function(self.functions, function, self.script));

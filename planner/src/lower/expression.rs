@@ -69,6 +69,11 @@ impl<'r> ExprCompiler<'r> {
             if matches!(e, Expr::ScalarSubquery(_)) {
                 return datafusion_common::not_impl_err!("a subquery as a value is not supported yet");
             }
+            if matches!(e, Expr::InSubquery(_) | Expr::Exists(_) | Expr::SetComparison(_)) {
+                return datafusion_common::not_impl_err!(
+                    "IN and EXISTS with a subquery stand in WHERE or HAVING, joined with other conditions by AND"
+                );
+            }
             let Expr::ScalarFunction(call) = &e else { return Ok(Transformed::no(e)) };
             let Some(marker) = marker_of(&call.func) else { return Ok(Transformed::no(e)) };
             let (_, field) = e.to_field(&self.schema)?;

@@ -232,7 +232,8 @@ impl Lowering<'_> {
             Some(index) => format!("the time attribute of this input is `{}`", input.schema.field(index).name()),
             None => format!(
                 "declare WATERMARK FOR `{0}` AS `{0}` - INTERVAL '5' SECOND on the table; \
-                 a column loses its attribute when it is computed from another",
+                 a column loses its attribute when it is computed from another, in a join that is not bounded in time, \
+                 and where an outer join pads it with NULL",
                 name.name
             ),
         };

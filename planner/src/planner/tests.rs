@@ -183,7 +183,7 @@ fn findings_point_at_their_place() {
     check("SELECT * FROM tt", "TM2001", "tt");
     check("SELECT k, fooo(v) FROM t", "TM2001", "fooo");
     check("SELECT SUM(k) FROM t", "TM2011", "SUM");
-    check("SELECT * FROM t JOIN ended ON t.v = ended.v", "TM2006", "ended");
+    check("SELECT * FROM t AS a JOIN t AS b ON a.v < b.v", "TM2006", "a.v");
     check("SELECT v FROM t ORDER BY v", "TM2010", "SELECT");
     check("INSERT INTO sink SELECT k, k FROM t", "TM2009", "k");
     check("INSERT INTO sink SELECT k FROM t", "TM2009", "sink");
@@ -203,6 +203,8 @@ fn state_that_grows_for_ever_is_warned_of() {
     let warnings = |sql: &str| plan(sql, 1).unwrap().warnings.len();
     assert_eq!(warnings("SELECT k, COUNT(*) FROM t GROUP BY k"), 1);
     assert_eq!(warnings("SELECT v, COUNT(*) FROM ended GROUP BY v"), 0, "a bounded input ends");
+    assert_eq!(warnings("SELECT t.k FROM t JOIN ended ON t.v = ended.v"), 1);
+    assert_eq!(warnings("SELECT t.k FROM t JOIN ended ON t.v = ended.v AND t.ts = ended.ts"), 0, "bounded in time");
     assert_eq!(warnings(&tumble("COUNT(*)", "GROUP BY window_start")), 2, "one bound of the window, and no end");
 }
 
@@ -217,4 +219,39 @@ fn decimals_and_whole_numbers_have_flinks_types() {
         ["INT", "BIGINT", "DECIMAL(13, 12)", "DECIMAL(5, 3)"]
     );
     assert_eq!(types("SELECT SUM(v), AVG(v), COUNT(*) FROM t"), ["BIGINT", "DOUBLE", "BIGINT"]);
+}
+
+#[test]
+fn a_join_is_bounded_by_what_its_condition_says_of_two_event_times() {
+    let bounds = |condition: &str| -> String {
+        let sql = format!("SELECT a.v FROM t AS a, ended AS b WHERE a.v = b.v AND {condition}");
+        let plan = plan(&sql, 1).unwrap().explain();
+        let join = plan.lines().find(|line| line.contains("join-1: ")).unwrap().trim();
+        let (bounds, _) = join.split_once(", on").unwrap();
+        bounds.replace("interval-join-1: INNER within ", "").replace(" left ts - right ts ", " ")
+    };
+    assert_eq!(bounds("a.ts BETWEEN b.ts - INTERVAL '1' HOUR AND b.ts + INTERVAL '5' MINUTE"), "-1 h <= <= 5 min");
+    assert_eq!(bounds("b.ts < a.ts AND a.ts < b.ts + INTERVAL '1' DAY"), "1 ms <= <= 86399999 ms");
+    assert_eq!(bounds("b.ts >= a.ts - INTERVAL '2' SECOND AND a.ts + INTERVAL '1' SECOND >= b.ts"), "-1 s <= <= 2 s");
+    assert_eq!(bounds("a.ts = b.ts"), "0 ms <= <= 0 ms");
+    assert_eq!(bounds("a.ts = b.ts + INTERVAL '3' SECOND"), "3 s <= <= 3 s");
+    // The narrower of several bounds counts.
+    let two = "a.ts >= b.ts - INTERVAL '3' SECOND AND a.ts >= b.ts - INTERVAL '1' SECOND AND a.ts <= b.ts";
+    assert_eq!(bounds(two), "-1 s <= <= 0 ms");
+    // One bound, months, a computed time, and time that is none of the watermark's: no interval.
+    for unbounded in [
+        "a.ts >= b.ts",
+        "a.ts BETWEEN b.ts AND b.ts + INTERVAL '1' MONTH",
+        "a.later BETWEEN b.ts AND b.ts + INTERVAL '1' HOUR",
+        "(a.ts = b.ts OR a.v > 1)",
+    ] {
+        assert_eq!(bounds(unbounded), "join-1: INNER", "{unbounded}");
+    }
+}
+
+#[test]
+fn a_join_without_a_bound_in_time_has_no_event_time() {
+    let sorted = |on: &str| plan(&format!("SELECT a.ts FROM t AS a JOIN ended AS b ON {on} ORDER BY a.ts"), 1);
+    assert!(sorted("a.v = b.v").is_err());
+    assert!(sorted("a.ts = b.ts").unwrap().explain().contains("as the watermark advances"));
 }

@@ -1,7 +1,7 @@
 //! What of a job its checkpoints must fit.
 
 use tidemark_planner::job_graph::JobGraph;
-use tidemark_planner::stream_plan::NodeKind;
+use tidemark_planner::stream_plan::{JoinBound, NodeKind};
 use tidemark_state::job_fingerprint::{JobFingerprint, OperatorFingerprint};
 
 use crate::error::RuntimeError;
@@ -33,6 +33,11 @@ fn kind_in_words(kind: &NodeKind) -> &'static str {
         NodeKind::WindowAggregate(_) => "window aggregate",
         NodeKind::GroupAggregate(_) => "group aggregate",
         NodeKind::MatchRecognize(_) => "row pattern",
+        NodeKind::Join(join) => match join.bound {
+            JoinBound::None => "join",
+            JoinBound::Interval { .. } => "interval join",
+            JoinBound::Window { .. } => "window join",
+        },
         NodeKind::Union => "union",
         NodeKind::Sort(_) => "sort",
         NodeKind::Limit { .. } => "limit",

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use tidemark_planner::job_graph::{JobGraph, VertexId};
-use tidemark_planner::stream_plan::{NodeId, NodeKind, StreamPlan};
+use tidemark_planner::stream_plan::{JoinBound, NodeId, NodeKind, StreamPlan};
 
 use crate::element::Watermark;
 use crate::metrics::{MAX_UNREADABLE_EXAMPLES, OperatorMetrics, SourceMetrics};
@@ -25,7 +25,8 @@ pub struct JobMetrics {
     vertices: Vec<VertexGauges>,
     /// Nodes whose rows leave the job.
     ends: BTreeSet<NodeId>,
-    window_aggregates: BTreeSet<NodeId>,
+    /// Nodes that fire windows.
+    fire_windows: BTreeSet<NodeId>,
     /// For each node, the nodes above it that derive its watermark.
     assigners: BTreeMap<NodeId, BTreeSet<NodeId>>,
 }
@@ -51,7 +52,11 @@ impl JobMetrics {
             sources: BTreeMap::new(),
             vertices: graph.vertices.iter().map(gauges).collect(),
             ends: of_kind(|k| matches!(k, NodeKind::Sink(_) | NodeKind::Collect)),
-            window_aggregates: of_kind(|k| matches!(k, NodeKind::WindowAggregate(_))),
+            fire_windows: of_kind(|k| match k {
+                NodeKind::WindowAggregate(_) => true,
+                NodeKind::Join(join) => matches!(join.bound, JoinBound::Window { .. }),
+                _ => false,
+            }),
             assigners: assigners_above(&graph.plan),
         }
     }
@@ -120,11 +125,11 @@ impl JobMetrics {
         self.operators.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// A window aggregate, or another operator that has dropped late rows.
+    /// An operator that fires windows, or another that has dropped late rows.
     fn summarise_window(&self, node: NodeId) -> Option<WindowSummary> {
         let subtasks = self.subtasks(node);
         let late_rows = sum(subtasks, |m| &m.late_rows);
-        if late_rows == 0 && !self.window_aggregates.contains(&node) {
+        if late_rows == 0 && !self.fire_windows.contains(&node) {
             return None;
         }
         let assigners = self.assigners.get(&node).into_iter().flatten();

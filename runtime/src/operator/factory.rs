@@ -1,11 +1,16 @@
 //! Plan nodes to operators.
 
 use tidemark_planner::changelog::ChangelogMode;
-use tidemark_planner::stream_plan::{NodeKind, SortNode, StreamNode, StreamPlan, WindowAssignment};
+use tidemark_planner::stream_plan::{
+    JoinBound, JoinNode, NodeKind, SortNode, StreamNode, StreamPlan, WindowAssignment,
+};
 
 use super::Operator;
 use super::calc::Calc;
 use super::group_aggregate::GroupAggregate;
+use super::join::interval::IntervalJoin;
+use super::join::regular::RegularJoin;
+use super::join::window::{WindowColumns, WindowJoin};
 use super::limit::Limit;
 use super::match_recognize::MatchRecognize;
 use super::pass_through::PassThrough;
@@ -35,11 +40,26 @@ pub fn create(plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>,
         },
         NodeKind::GroupAggregate(aggregate) => Box::new(GroupAggregate::new(aggregate, &input.schema, &node.schema)?),
         NodeKind::MatchRecognize(clause) => Box::new(MatchRecognize::new(clause, &input.schema, &node.schema)?),
+        NodeKind::Join(join) => create_join(join, plan, node)?,
         NodeKind::Union | NodeKind::Collect => Box::new(PassThrough),
         NodeKind::Sort(sort) => create_sort(sort, input)?,
         NodeKind::Limit { offset, fetch } => Box::new(Limit::new(*offset, *fetch)),
         NodeKind::Source(_) | NodeKind::Values { .. } | NodeKind::Sink(_) => {
             unreachable!("a source begins a chain and a sink ends it: `{}` is neither", node.uid)
+        }
+    })
+}
+
+fn create_join(join: &JoinNode, plan: &StreamPlan, node: &StreamNode) -> Result<Box<dyn Operator>, OperatorError> {
+    let inputs = [0, 1].map(|side: usize| &plan.node(node.inputs[side]).schema);
+    Ok(match &join.bound {
+        JoinBound::None => Box::new(RegularJoin::new(join, inputs, &node.schema)?),
+        JoinBound::Interval { times, lower_ms, upper_ms } => {
+            Box::new(IntervalJoin::new(join, *times, (*lower_ms, *upper_ms), inputs, &node.schema)?)
+        }
+        JoinBound::Window { starts, ends, zone } => {
+            let windows = WindowColumns { starts: *starts, ends: *ends, zone: zone.clone() };
+            Box::new(WindowJoin::new(join, &windows, inputs, &node.schema)?)
         }
     })
 }
