@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod chance;
 pub mod events;
+pub mod joins;
 pub mod query;
 pub mod row_pattern;
 pub mod stream;

@@ -6,6 +6,7 @@
 use tidemark_tests::harness::Cell;
 use tidemark_tests::oracle::chance::Chance;
 use tidemark_tests::oracle::events::Events;
+use tidemark_tests::oracle::joins::JoinCase;
 use tidemark_tests::oracle::query::Query;
 use tidemark_tests::oracle::{batch, difference, stream};
 
@@ -39,5 +40,28 @@ fn check(seed: u64) -> usize {
 fn a_stream_is_a_batch() {
     let (cases, seed) = (number("TIDEMARK_ORACLE_CASES", CASES), number("TIDEMARK_ORACLE_SEED", SEED));
     let rows: usize = (seed..seed + cases).map(check).sum();
+    assert!(rows as u64 >= cases, "{cases} cases gave {rows} rows: they test nothing");
+}
+
+/// Rows of the batch.
+fn check_join(seed: u64) -> usize {
+    let mut chance = Chance::new(seed);
+    let case = JoinCase::random(&mut chance);
+    let cell = chance.pick(&Cell::all());
+    let context = format!("seed {seed}, {cell}\n{}\n{}", case.sql, case.describe());
+    let batch = case.batch().unwrap_or_else(|e| panic!("{context}\nthe batch fails: {e}"));
+    let stream = case.stream(cell).unwrap_or_else(|e| panic!("{context}\nthe stream fails: {e}"));
+    let stream = stream.unwrap_or_else(|what| panic!("{context}\nthe changelog makes no sense: {what}"));
+    let rows = batch.len();
+    if let Some(told) = difference(stream, batch) {
+        panic!("{context}\n{told}");
+    }
+    rows
+}
+
+#[test]
+fn joins_of_what_changes_are_joins_of_what_is_left() {
+    let (cases, seed) = (number("TIDEMARK_ORACLE_CASES", 2 * CASES), number("TIDEMARK_ORACLE_SEED", SEED));
+    let rows: usize = (seed..seed + cases).map(check_join).sum();
     assert!(rows as u64 >= cases, "{cases} cases gave {rows} rows: they test nothing");
 }
