@@ -102,7 +102,10 @@ fn clauses(cursor: &mut Cursor, table: &mut CreateTable) -> Parsed<()> {
             "WITH" => table.options = options::options(cursor)?,
             "LIKE" => {
                 table.like = Some(like::like(cursor)?);
-                return Ok(());
+                return match CLAUSES[..clause].iter().position(|before| cursor.at(before)) {
+                    Some(before) => Err(late_clause(cursor, before, clause)),
+                    None => Ok(()),
+                };
             }
             _ => {
                 table.query = Some(cursor.query()?.0);
@@ -112,6 +115,13 @@ fn clauses(cursor: &mut Cursor, table: &mut CreateTable) -> Parsed<()> {
         done = clause + 1;
     }
     Ok(())
+}
+
+/// A clause that stands behind the last one.
+fn late_clause(cursor: &mut Cursor, clause: usize, last: usize) -> Box<Diagnostic> {
+    let start = cursor.mark();
+    cursor.eat(CLAUSES[clause]);
+    out_of_order(cursor, start, clause, last + 1)
 }
 
 fn out_of_order(cursor: &Cursor, start: usize, clause: usize, done: usize) -> Box<Diagnostic> {

@@ -20,9 +20,37 @@ use std::ops::Range;
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Words that are never a name without back quotes: taking one for a name would hide the name that is missing.
-const RESERVED: [&str; 21] = [
-    "AND", "AS", "CREATE", "DROP", "FROM", "GROUP", "HAVING", "INSERT", "INTO", "JOIN", "LIKE", "NOT", "NULL", "ON",
-    "OR", "ORDER", "SELECT", "UNION", "VALUES", "WHERE", "WITH",
+/// Those of the last lines are functions without parentheses: a column of such a name could not be read.
+const RESERVED: [&str; 29] = [
+    "AND",
+    "AS",
+    "CREATE",
+    "DROP",
+    "FROM",
+    "GROUP",
+    "HAVING",
+    "INSERT",
+    "INTO",
+    "JOIN",
+    "LIKE",
+    "NOT",
+    "NULL",
+    "ON",
+    "OR",
+    "ORDER",
+    "SELECT",
+    "UNION",
+    "VALUES",
+    "WHERE",
+    "WITH",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "CURRENT_USER",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
+    "SESSION_USER",
+    "USER",
 ];
 
 pub(crate) struct Cursor<'t> {

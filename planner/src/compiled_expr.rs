@@ -51,6 +51,9 @@ fn reason_of(error: &DataFusionError) -> String {
     if lower.contains("divide by zero") || lower.contains("division by zero") {
         return "division by zero".into();
     }
+    if lower.contains("decimal overflow") {
+        return "decimal overflow".into();
+    }
     if lower.contains("overflow") {
         return "integer overflow".into();
     }

@@ -15,14 +15,17 @@ mod call;
 mod collection;
 mod compiled;
 mod conditional;
+pub(crate) mod decimal;
 mod encoding;
 pub mod expr_planner;
 mod hash;
 mod json;
 pub mod marker;
+pub(crate) mod not_null;
 mod numeric;
 mod param;
 mod regexp;
+pub(crate) mod row;
 mod scalar;
 mod string;
 pub mod syntax;
@@ -140,7 +143,7 @@ impl FunctionRegistry {
     /// The aggregate function of that lower-cased name.
     pub fn aggregate(&self, lower_name: &str) -> Option<Arc<AggregateUDF>> {
         // Resolved before execution: which keys a grouping set leaves out.
-        if lower_name == "grouping" {
+        if matches!(lower_name, "grouping" | "grouping_id") {
             return Some(datafusion_functions_aggregate::grouping::grouping_udaf());
         }
         self.functions.aggregate.get(lower_name).map(|entry| Arc::clone(&entry.udf))
@@ -151,7 +154,7 @@ impl FunctionRegistry {
         self.functions.window.get(lower_name).map(|entry| Arc::clone(&entry.udf))
     }
 
-    /// All functions that a query may name, sorted by name.
+    /// All functions that a query may call, sorted by name: those that need OVER are not among them.
     pub fn names(&self) -> Vec<FunctionInfo> {
         let mut infos: Vec<FunctionInfo> = Vec::new();
         let mut add = |name: &str, kind, parameters: &str| {
@@ -167,9 +170,6 @@ impl FunctionRegistry {
         }
         for (name, entry) in &self.functions.aggregate {
             add(name, FunctionKind::Aggregate, &entry.parameters);
-        }
-        for (name, entry) in &self.functions.window {
-            add(name, FunctionKind::Window, &entry.parameters);
         }
         infos.sort();
         infos

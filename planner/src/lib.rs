@@ -16,6 +16,7 @@ pub mod job_graph;
 mod logical;
 mod lower;
 mod optimize;
+mod overflow;
 mod planner;
 pub mod settings;
 pub mod stream_plan;

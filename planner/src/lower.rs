@@ -35,6 +35,8 @@ use crate::settings::Settings;
 use crate::stream_plan::{Distribution, NodeId, NodeKind, StreamNode, StreamPlan};
 use attribute::Attribute;
 
+pub(crate) use expression::ExprCompiler;
+
 /// A finding aborts the lowering: later ones would only follow from it.
 pub(crate) type Lowered<T> = Result<T, Box<Diagnostic>>;
 

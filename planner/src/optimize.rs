@@ -20,11 +20,14 @@ use datafusion_optimizer::rewrite_set_comparison::RewriteSetComparison;
 use datafusion_optimizer::simplify_expressions::SimplifyExpressions;
 use datafusion_optimizer::{Optimizer, OptimizerContext, OptimizerRule};
 
+use crate::overflow::CheckConstants;
+
 /// Simplifies, pushes filters down and prunes columns. The clock is never read: `NOW()` stays a call.
 pub fn optimize(plan: LogicalPlan) -> Result<LogicalPlan> {
     let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
         Arc::new(RewriteSetComparison::new()),
         Arc::new(OptimizeUnions::new()),
+        Arc::new(CheckConstants),
         Arc::new(SimplifyExpressions::new()),
         Arc::new(EliminateDuplicatedExpr::new()),
         Arc::new(EliminateFilter::new()),

@@ -11,7 +11,7 @@ use tidemark_parser::ast::{Insert, Query};
 
 use crate::bind::insert::bind_insert;
 use crate::bind::query::QueryBinder;
-use crate::bind::{ScriptText, diagnose};
+use crate::bind::{ScriptText, diagnose, place_of};
 use crate::catalog::Catalog;
 use crate::changelog::ChangelogMode;
 use crate::job_graph::JobGraph;
@@ -107,7 +107,7 @@ impl<'a> Planner<'a> {
         let place = |d: Diagnostic| match d.span {
             Some(_) => d,
             None => {
-                let place = script.place_of(&d, query);
+                let place = place_of(&d, query, &script);
                 d.at(place)
             }
         };

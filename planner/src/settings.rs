@@ -132,6 +132,12 @@ const SPECS: &[SettingSpec] = &[
         "after so long without rows an input no longer holds back the watermark; 0 is never",
     ),
     spec(NULL_ROWTIME, OptionKind::OneOf(&["fail", "drop"]), "fail", "what to do with a row whose event time is NULL"),
+    spec(
+        "table.exec.sink.not-null-enforcer",
+        OptionKind::OneOf(&["ERROR"]),
+        "ERROR",
+        "a NULL for a NOT NULL column of a sink ends the job; write WHERE x IS NOT NULL to leave such rows out",
+    ),
     spec(TIME_ZONE, OptionKind::Text, "UTC", "the zone in which TIMESTAMP_LTZ is shown and read"),
 ];
 

@@ -81,10 +81,10 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     let rows = counted(window.late_rows, "row", "rows");
     let place = if is_one_of_several { format!(" for {}", window.uid) } else { String::new() };
     let _ = write!(text, "{rows} came too late{place} and {} left out", were(window.late_rows));
-    let _ = match window.uid.as_str() {
-        uid if uid.starts_with("sort-") => write!(text, ": later rows had been put out in order already"),
-        uid if uid.starts_with("match-recognize-") => write!(text, ": later rows had been matched in order already"),
-        _ if is_interval_join(window) => write!(text, ": the rows that could match had been let go"),
+    let _ = match kind_of(window) {
+        "sort" => write!(text, ": later rows had been put out in order already"),
+        "match-recognize" => write!(text, ": later rows had been matched in order already"),
+        "interval-join" => write!(text, ": the rows that could match had been let go"),
         _ => write!(text, ": all {} windows had fired", if window.late_rows == 1 { "its" } else { "their" }),
     };
     let kept = if window.late_rows == 1 { "it" } else { "them all" };
@@ -93,21 +93,22 @@ fn push_late(text: &mut String, window: &WindowSummary, is_one_of_several: bool)
     if let Some(delay) = for_order.max(for_windows) {
         let _ = write!(text, "; a watermark delay of {} would have kept {kept}", duration_ms(delay));
         if let Some(less) = for_windows.filter(|less| less.saturating_mul(2) < delay) {
-            let what = if is_interval_join(window) { "this join" } else { "these windows" };
+            let what = if kind_of(window) == "interval-join" { "this join" } else { "these windows" };
             let _ = write!(text, ", and so would {} for {what}", duration_ms(less));
         }
     }
     text.push('\n');
 }
 
-/// Operators that take rows in order of event time or join by it leave out late rows too, but have no windows.
+/// Operators that take rows in order of event time leave out late rows too, but have no windows.
 fn has_windows(operator: &WindowSummary) -> bool {
-    let has_none = ["sort-", "match-recognize-"].iter().any(|name| operator.uid.starts_with(name));
-    !has_none && !is_interval_join(operator)
+    !matches!(kind_of(operator), "sort" | "match-recognize" | "interval-join")
 }
 
-fn is_interval_join(operator: &WindowSummary) -> bool {
-    operator.uid.starts_with("interval-join-")
+/// The uid without the table before it and the number behind it.
+fn kind_of(operator: &WindowSummary) -> &str {
+    let own = operator.uid.rsplit_once('/').map_or(operator.uid.as_str(), |(_, own)| own);
+    own.rsplit_once('-').map_or(own, |(kind, _)| kind)
 }
 
 fn were(rows: u64) -> &'static str {

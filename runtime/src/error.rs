@@ -27,6 +27,8 @@ pub struct DataError {
     pub place: String,
     /// `'abc' is not a BIGINT`
     pub reason: String,
+    /// The way out, when there is a general one.
+    pub help: Option<String>,
 }
 
 /// Reading or writing outside the process failed.
@@ -224,6 +226,18 @@ impl RuntimeError {
             RuntimeError::Operator(OperatorError::State { .. }) => true,
             RuntimeError::Checkpoint(error) => !matches!(error, CheckpointError::Fs(_)),
             _ => false,
+        }
+    }
+
+    /// The way out, when there is a general one.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            RuntimeError::Data(error) => error.help.clone(),
+            RuntimeError::Restore(refusal) => refusal.help().map(String::from),
+            RuntimeError::Operator(OperatorError::Expr(error)) if error.reason.starts_with("cannot cast") => {
+                Some("TRY_CAST gives NULL where CAST fails".into())
+            }
+            _ => None,
         }
     }
 

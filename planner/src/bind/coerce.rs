@@ -16,6 +16,9 @@ use datafusion_optimizer::analyzer::resolve_grouping_function::ResolveGroupingFu
 use datafusion_optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion_optimizer::simplify_expressions::ExprSimplifier;
 
+use crate::functions::row::cast_by_position;
+use crate::overflow::check_constants;
+
 /// Coerces types and resolves GROUPING functions.
 pub(crate) fn analyze(plan: LogicalPlan, date_format: &Arc<ScalarUDF>) -> Result<LogicalPlan> {
     let plan = int_literals(plan)?;
@@ -88,7 +91,9 @@ fn int_literals_of(expr: Expr) -> Result<Expr> {
 pub(crate) fn coerce_expr(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Result<Expr> {
     let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(Arc::new(schema.clone())).build());
     let coerced = simplifier.coerce(int_literals_of(expr)?, schema)?;
-    simplifier.simplify(coerced.transform_up(|e| text_of(e, schema, date_format))?.data)
+    let coerced = coerced.transform_up(|e| text_of(e, schema, date_format))?.data;
+    check_constants(&coerced)?;
+    simplifier.simplify(coerced)
 }
 
 /// An instant becomes the wall-clock time of its zone, where arrow would drop the zone and keep UTC.
@@ -117,6 +122,9 @@ fn text_of(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Resul
     {
         let local = crate::functions::to_local_time(inner.as_ref().clone());
         return Ok(Transformed::yes(Expr::Cast(Cast::new(Box::new(local), field.data_type().clone()))));
+    }
+    if let Some(cast) = cast_by_position(inner, &inner_type, field.data_type()) {
+        return Ok(Transformed::yes(cast));
     }
     if *field.data_type() != DataType::Utf8 {
         return Ok(Transformed::no(expr));

@@ -104,8 +104,61 @@ fn in_our_words(mut diagnostic: Diagnostic) -> Diagnostic {
     {
         diagnostic.message = format!("these types cannot be compared: {rest}");
         diagnostic.help = Some("convert one side with CAST".into());
+    } else if let Some((message, help)) = said_again(&diagnostic.message) {
+        (diagnostic.message, diagnostic.help) = (message, diagnostic.help.or(help.map(String::from)));
     }
     diagnostic
+}
+
+/// A message of DataFusion's in words of this dialect, with a way out.
+fn said_again(message: &str) -> Option<(String, Option<&'static str>)> {
+    if let Some((what, to)) = message.strip_prefix("Cannot cast ").and_then(|rest| rest.split_once(" to value of ")) {
+        let message = format!("cannot cast {what} to {}", to.trim_end_matches(" type"));
+        return Some((message, Some("TRY_CAST gives NULL where CAST fails")));
+    }
+    if let Some(rest) = message.strip_prefix("Order by column out of bounds, specified: ")
+        && let Some((position, most)) = rest.split_once(", max: ")
+    {
+        let columns = if most == "1" { "1 column".into() } else { format!("{most} columns") };
+        return Some((format!("ORDER BY {position}: the query yields {columns}"), None));
+    }
+    if message.starts_with("Order by index starts at 1") {
+        return Some(("ORDER BY 0: positions of columns start at 1".into(), None));
+    }
+    if let Some((value, wanted)) = message.strip_prefix("Can't cast value ").and_then(|t| t.split_once(" to type ")) {
+        return Some((format!("{value} is out of range for {wanted}"), None));
+    }
+    if let Some(rest) = message.strip_prefix("Cannot get result type for temporal operation ") {
+        let types = rest.split(": ").next().unwrap_or(rest).replace("Interval(MonthDayNano)", "INTERVAL");
+        return Some((format!("there is no arithmetic for {types}"), None));
+    }
+    if let Some(table) = message.strip_prefix("Invalid qualifier ") {
+        return Some((format!("there is no table or alias `{table}` in reach"), None));
+    }
+    for clause in ["LIMIT", "OFFSET"] {
+        let value = message.strip_prefix(clause).and_then(|rest| rest.strip_prefix(" must be >"));
+        if let Some(value) = value.and_then(|rest| rest.split('\'').nth(1)) {
+            return Some((format!("{clause} takes a number that is not negative, not {value}"), None));
+        }
+    }
+    if let Some(rest) = message.strip_prefix("Inconsistent data length across values list: got ") {
+        let (given, rest) = rest.split_once(" values in row ")?;
+        let (row, wanted) = rest.split_once(" but expected ")?;
+        let row = row.parse::<usize>().ok()? + 1;
+        let values = if given == "1" { "value" } else { "values" };
+        return Some((format!("row {row} of VALUES has {given} {values}, but the first has {wanted}"), None));
+    }
+    if message.starts_with("Projections require unique expression names") {
+        let name = message.split_once(" AS ").and_then(|(_, rest)| rest.split_once('"')).map(|(name, _)| name);
+        let name = name.or_else(|| message.split('"').nth(1)?.rsplit('.').next())?;
+        let help = "give one of them another name with AS";
+        return Some((format!("two columns of a query are named `{name}`"), Some(help)));
+    }
+    // `Function 'upper' requires String, but received INT (DataType: INT)`
+    let (name, rest) = message.strip_prefix("Function '")?.split_once("' ")?;
+    let rest = rest.split_once(" (DataType").map_or(rest, |(said, _)| said);
+    let said = rest.replace("requires ", "takes ").replace("expects ", "takes ").replace("String", "STRING");
+    Some((format!("{} {said}", name.to_uppercase()), Some("convert the argument with CAST")))
 }
 
 fn schema_diagnostic(error: &SchemaError, script: &ScriptText) -> Diagnostic {
@@ -154,12 +207,15 @@ fn tidy(message: &str) -> String {
     let said = message.split_once("user-defined coercion failed with: ");
     let mut text = said.map_or(message, |(_, said)| said).trim();
     text = text.split_once(" No function matches the given name").map_or(text, |(said, _)| said);
+    text = text.split_once("\nThis issue was likely caused by a bug").map_or(text, |(said, _)| said);
     for prefix in [
         "type_coercion\ncaused by\n",
         "Error during planning: ",
         "This feature is not implemented: ",
         "Schema error: ",
         "Arrow error: ",
+        "Cast error: ",
+        "Invalid argument error: ",
         "Parser error: ",
     ] {
         text = text.strip_prefix(prefix).unwrap_or(text);

@@ -16,6 +16,8 @@ use super::text::ScriptText;
 use crate::catalog::table::{Column, ColumnKind, TableDef};
 use crate::catalog::{Catalog, Relation};
 use crate::codes::{SINK_MISMATCH, UNKNOWN_NAME};
+use crate::functions::not_null::not_null;
+use crate::functions::row::cast_by_position;
 use crate::settings::Settings;
 use crate::types::sql_name;
 
@@ -68,7 +70,7 @@ pub fn bind_insert(
     for column in table.columns.iter().filter(|c| matches!(c.kind, ColumnKind::Physical)) {
         match targets.iter().position(|t| t.name == column.name) {
             Some(index) => match assign(&query, index, column) {
-                Ok(expr) => outputs.push(expr),
+                Ok(expr) => outputs.push(demanded(expr, &query, index, column, &table.name)),
                 Err(d) => findings.push(d.at(item_span(insert, index, &script).unwrap_or(insert.table.span))),
             },
             None if column.nullable => outputs.push(null_of(column)),
@@ -145,7 +147,17 @@ fn assign(query: &LogicalPlan, index: usize, column: &Column) -> Result<Expr, Di
         )
         .help(format!("write CAST(… AS {})", column.type_name)));
     }
-    Ok(Expr::Cast(Cast::new(Box::new(value), column.data_type.clone())).alias(&column.name))
+    let cast = cast_by_position(&value, field.data_type(), &column.data_type);
+    let cast = cast.unwrap_or_else(|| Expr::Cast(Cast::new(Box::new(value), column.data_type.clone())));
+    Ok(cast.alias(&column.name))
+}
+
+/// `value`, checked not to be NULL where the sink's column is NOT NULL and the query's may be NULL.
+fn demanded(value: Expr, query: &LogicalPlan, index: usize, column: &Column, table: &str) -> Expr {
+    if column.nullable || !query.schema().field(index).is_nullable() {
+        return value;
+    }
+    not_null(value.unalias(), table, &column.name).alias(&column.name)
 }
 
 /// May a value be stored without an explicit cast: is nothing lost but fractions of a second or of a decimal?

@@ -1,6 +1,8 @@
 //! Names of a result's columns: an expression without a name is called by its text, and no two share one.
 
-use sqlparser::ast::{Expr, Ident, Query, Select, SelectItem, SetExpr};
+use sqlparser::ast::{
+    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr,
+};
 
 use super::text::ScriptText;
 
@@ -9,6 +11,57 @@ pub(crate) fn name_outputs(query: &mut Query, script: &ScriptText) {
     if let Some(select) = first_select(&mut query.body) {
         name_items(select, script);
     }
+}
+
+/// Spells out the columns that `*` and `t.*` stand for next to other columns, so that those of one name can be told
+/// apart. `columns` plans a query and yields table and name of each of its columns.
+pub(crate) fn expand_wildcard(query: &mut Query, columns: impl Fn(Query) -> Option<Vec<(Option<String>, String)>>) {
+    let is_wildcard = |item: &SelectItem| match item {
+        SelectItem::Wildcard(options) => options.to_string().is_empty(),
+        SelectItem::QualifiedWildcard(Qualified::ObjectName(_), options) => options.to_string().is_empty(),
+        _ => false,
+    };
+    let Some(select) = first_select(&mut query.body) else { return };
+    if select.projection.len() < 2 || !select.projection.iter().any(is_wildcard) {
+        return;
+    }
+    let items = std::mem::take(&mut select.projection);
+    let mut expanded = vec![];
+    for item in items {
+        let named = is_wildcard(&item).then(|| columns(alone(query, item.clone()))).flatten();
+        match named {
+            Some(columns) => expanded.extend(columns.into_iter().map(column_item)),
+            None => expanded.push(item),
+        }
+    }
+    if let Some(select) = first_select(&mut query.body) {
+        select.projection = expanded;
+    }
+}
+
+/// `query` with `item` as all that it selects, and without what depends on the other items.
+fn alone(query: &Query, item: SelectItem) -> Query {
+    let mut query = Query { order_by: None, limit_clause: None, fetch: None, ..query.clone() };
+    if let Some(select) = first_select(&mut query.body) {
+        let plain = Select {
+            projection: vec![item],
+            distinct: None,
+            group_by: GroupByExpr::Expressions(vec![], vec![]),
+            having: None,
+            qualify: None,
+            ..select.clone()
+        };
+        query.body = Box::new(SetExpr::Select(Box::new(plain)));
+    }
+    query
+}
+
+fn column_item((table, name): (Option<String>, String)) -> SelectItem {
+    let quoted = |name: &str| Ident::with_quote('`', name);
+    SelectItem::UnnamedExpr(match table {
+        Some(table) => Expr::CompoundIdentifier(vec![quoted(&table), quoted(&name)]),
+        None => Expr::Identifier(quoted(&name)),
+    })
 }
 
 /// The SELECT whose column names are the result's: the leftmost of a set operation.
@@ -35,8 +88,12 @@ fn name_items(select: &mut Select, script: &ScriptText) {
         };
         let unique = unique_name(&name, &taken);
         let is_plain = matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)));
-        if let (SelectItem::UnnamedExpr(expr), true) = (&item, unique != name || !is_plain) {
-            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('`', &unique) };
+        match item {
+            SelectItem::UnnamedExpr(expr) if unique != name || !is_plain => {
+                *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('`', &unique) };
+            }
+            SelectItem::ExprWithAlias { alias, .. } if unique != name => *alias = Ident::with_quote('`', &unique),
+            _ => {}
         }
         taken.push(unique);
     }

@@ -15,25 +15,28 @@ use datafusion_expr::{
 };
 use datafusion_sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use sqlparser::ast::{
-    Expr as SqlExpr, Function, LimitClause, Query, Select, SetExpr, SetOperator, Statement, TableFactor, Value,
-    VisitMut, VisitorMut,
+    Expr as SqlExpr, Function, FunctionArguments, GroupByExpr, Ident, LimitClause, Query, Select, SetExpr, SetOperator,
+    Statement, TableFactor, Value, VisitMut, VisitorMut, visit_expressions_mut,
 };
-use tidemark_parser::{Diagnostic, suggest};
+use tidemark_parser::Diagnostic;
 
 use super::coerce;
 use super::conditions::check_conditions;
 use super::diagnose;
 use super::errors::Finding;
+use super::expr_planner::FlinkExprPlanner;
 use super::group_window::rewrite_group_window;
+use super::lengths::rewrite_length;
 use super::like::rewrite_like;
+use super::literals::rewrite_literal;
 use super::match_recognize::is_pattern_function;
-use super::output_names::name_outputs;
+use super::output_names::{expand_wildcard, name_outputs};
 use super::relation::{CatalogTable, FlinkRelations};
 use super::text::ScriptText;
-use super::window_tvf::{PARTITIONED, is_window_function};
+use super::unknown_function::unknown_function;
 use crate::catalog::table::{Column, TableDef, ViewDef};
 use crate::catalog::{Catalog, Relation};
-use crate::codes::{BAD_PATTERN, BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
+use crate::codes::{BAD_DEFINITION, BAD_PATTERN, BAD_QUERY, UNKNOWN_NAME, UNSUPPORTED};
 use crate::functions::{FunctionRegistry, syntax};
 use crate::settings::Settings;
 use crate::types;
@@ -47,6 +50,7 @@ pub struct QueryBinder<'a> {
     text: &'a str,
     functions: FunctionRegistry,
     date_format: Arc<ScalarUDF>,
+    flink: Arc<FlinkExprPlanner>,
     expr_planners: Vec<Arc<dyn ExprPlanner>>,
     relation_planners: Vec<Arc<dyn RelationPlanner>>,
     type_planner: Arc<dyn TypePlanner>,
@@ -58,7 +62,8 @@ impl<'a> QueryBinder<'a> {
         let time_zone: Arc<str> = Arc::from(settings.time_zone());
         let functions = FunctionRegistry::new(&time_zone);
         let mut expr_planners = crate::functions::expr_planner::expr_planners();
-        expr_planners.insert(0, Arc::new(super::expr_planner::FlinkExprPlanner));
+        let flink = Arc::new(FlinkExprPlanner::default());
+        expr_planners.insert(0, Arc::clone(&flink) as Arc<dyn ExprPlanner>);
         let date_format = functions.scalar("date_format").expect("DATE_FORMAT is one of the functions");
         let relations = FlinkRelations {
             catalog: catalog.clone(),
@@ -73,6 +78,7 @@ impl<'a> QueryBinder<'a> {
             text,
             date_format,
             functions,
+            flink,
             expr_planners,
             relation_planners: vec![Arc::new(relations)],
             type_planner: Arc::new(FlinkTypes { time_zone }),
@@ -83,11 +89,22 @@ impl<'a> QueryBinder<'a> {
     pub fn bind(&self, query: &Query) -> Result<LogicalPlan, Vec<Diagnostic>> {
         let script = ScriptText::new(self.text);
         let mut query = query.clone();
+        qualified_names(&mut query);
+        expand_wildcard(&mut query, |q| self.column_names(q, &script));
         name_outputs(&mut query, &script);
         self.prepare(&mut query, &script)?;
         let planned = self.sql_to_rel().sql_statement_to_plan(Statement::Query(Box::new(query)));
+        let planned = planned.map_err(|e| self.flink.explain(e));
         let checked = planned.and_then(|plan| check_conditions(&plan, &script).map(|()| plan));
         checked.and_then(|plan| coerce::analyze(plan, &self.date_format)).map_err(|e| diagnose(&e, &script))
+    }
+
+    /// Table and name of each column that `query` yields; `None` when it cannot be planned.
+    fn column_names(&self, mut query: Query, script: &ScriptText) -> Option<Vec<(Option<String>, String)>> {
+        self.prepare(&mut query, script).ok()?;
+        let plan = self.sql_to_rel().sql_statement_to_plan(Statement::Query(Box::new(query))).ok()?;
+        let name = |column: datafusion_common::Column| (column.relation.map(|r| r.table().to_string()), column.name);
+        Some(plan.schema().columns().into_iter().map(name).collect())
     }
 
     /// The coerced logical expression of `expr` over the columns of `table`.
@@ -95,11 +112,17 @@ impl<'a> QueryBinder<'a> {
         let script = ScriptText::new(self.text);
         let first = |mut findings: Vec<Diagnostic>| findings.swap_remove(0);
         let mut expr = expr.clone();
+        qualified_names(&mut expr);
+        if let Some(call) = aggregate_in(&expr, &self.functions) {
+            let d = Diagnostic::error(BAD_DEFINITION, "a table's expressions are of one row: there is no aggregate");
+            return Err(d.at(script.span_of_call(&call)).help("aggregate in a query or a view over the table"));
+        }
         self.prepare(&mut expr, &script).map_err(first)?;
         let bound = || -> Result<(Expr, DFSchema)> {
             let fields = table.columns.iter().filter(|c| c.data_type != DataType::Null).map(Column::field);
             let schema = DFSchema::from_unqualified_fields(fields.collect::<Vec<_>>().into(), Default::default())?;
-            let logical = self.sql_to_rel().sql_to_expr(expr, &schema, &mut PlannerContext::new())?;
+            let logical = self.sql_to_rel().sql_to_expr(expr, &schema, &mut PlannerContext::new());
+            let logical = logical.map_err(|e| self.flink.explain(e))?;
             Ok((coerce::coerce_expr(logical, &schema, &self.date_format)?, schema))
         };
         bound().map_err(|e| first(diagnose(&e, &script)))
@@ -205,6 +228,12 @@ impl VisitorMut for Rewriter<'_> {
                 Diagnostic::error(BAD_QUERY, "aggregates cannot be used in WHERE").at(self.script.span_of_call(&call));
             self.findings.push(d.help("write HAVING for a condition on groups"));
         }
+        if let GroupByExpr::Expressions(groups, _) = &select.group_by
+            && let Some(call) = groups.iter().find_map(|group| aggregate_in(group, self.functions))
+        {
+            let d = Diagnostic::error(BAD_QUERY, "aggregates cannot be used in GROUP BY");
+            self.findings.push(d.at(self.script.span_of_call(&call)).help("aggregate in a query within FROM first"));
+        }
         if let Some(hint) = select.optimizer_hints.first() {
             let d = Diagnostic::error(UNSUPPORTED, format!("the hint `{hint}` is not supported"));
             self.findings.push(d.at(self.script.span_of(select)).help("leave it out"));
@@ -236,7 +265,8 @@ impl VisitorMut for Rewriter<'_> {
     }
 
     fn post_visit_expr(&mut self, expr: &mut SqlExpr) -> ControlFlow<()> {
-        literal_types(expr);
+        self.findings.extend(rewrite_literal(expr, self.script));
+        rewrite_length(expr);
         self.findings.extend(rewrite_like(expr, self.script));
         syntax::rewrite_expr(expr);
         let in_pattern = self.in_pattern.last() == Some(&true);
@@ -267,6 +297,21 @@ impl VisitorMut for Rewriter<'_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// `t.user` is a column, although `user` alone is a function without parentheses.
+fn qualified_names<N: VisitMut>(node: &mut N) {
+    let _ = visit_expressions_mut(node, |expr: &mut SqlExpr| {
+        if let SqlExpr::Function(Function { name, args: FunctionArguments::None, .. }) = expr
+            && name.0.len() > 1
+        {
+            let parts: Option<Vec<Ident>> = name.0.iter().map(|part| part.as_ident().cloned()).collect();
+            if let Some(parts) = parts {
+                *expr = SqlExpr::CompoundIdentifier(parts);
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
 }
 
 /// The first call of an aggregate in `condition`, subqueries left out.
@@ -305,42 +350,6 @@ fn number(digits: &str) -> SqlExpr {
     SqlExpr::value(Value::Number(digits.into(), false))
 }
 
-/// `1e3` is a DOUBLE, `TIMESTAMP '… 10:00:00.5'` has the precision that is written, `r.field` of an element is a field.
-fn literal_types(expr: &mut SqlExpr) {
-    use sqlparser::ast::{AccessExpr, CastKind, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo};
-    match expr {
-        SqlExpr::Value(value) => {
-            if let Value::Number(digits, _) = &value.value
-                && digits.contains(['e', 'E'])
-            {
-                let text = SqlExpr::value(Value::SingleQuotedString(digits.clone()));
-                *expr = SqlExpr::Cast {
-                    kind: CastKind::Cast,
-                    expr: Box::new(text),
-                    data_type: SqlDataType::Double(ExactNumberInfo::None),
-                    array: false,
-                    format: None,
-                };
-            }
-        }
-        SqlExpr::TypedString(typed) => {
-            if let SqlDataType::Timestamp(precision @ None, TimezoneInfo::None) = &mut typed.data_type
-                && let Value::SingleQuotedString(text) = &typed.value.value
-            {
-                *precision = Some(text.rsplit_once('.').map_or(0, |(_, digits)| digits.len() as u64));
-            }
-        }
-        SqlExpr::CompoundFieldAccess { access_chain, .. } => {
-            for access in access_chain {
-                if let AccessExpr::Dot(SqlExpr::Identifier(field)) = access {
-                    *access = AccessExpr::Dot(SqlExpr::value(Value::SingleQuotedString(field.value.clone())));
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 fn unsupported_hint(hint: &SqlExpr, script: &ScriptText) -> Diagnostic {
     let (name, span) = match hint {
         SqlExpr::Function(f) => (f.name.to_string().to_uppercase(), script.span_of_call(f)),
@@ -348,33 +357,6 @@ fn unsupported_hint(hint: &SqlExpr, script: &ScriptText) -> Diagnostic {
     };
     let d = Diagnostic::error(BAD_QUERY, format!("the hint {name} is not supported")).at(span);
     d.help("write /*+ OPTIONS('key' = 'value') */")
-}
-
-fn unknown_function(
-    functions: &FunctionRegistry,
-    function: &sqlparser::ast::Function,
-    script: &ScriptText,
-) -> Option<Diagnostic> {
-    let name = function.name.0.last().and_then(|p| p.as_ident()).map_or_else(String::new, |i| i.value.clone());
-    let lower = name.to_lowercase();
-    let structural = matches!(
-        lower.as_str(),
-        "table" | "descriptor" | "options" | PARTITIONED | "unnest" | "row" | "struct" | "grouping" | "grouping_id"
-    );
-    let known = structural
-        || is_window_function(&name)
-        || functions.scalar(&lower).is_some()
-        || functions.aggregate(&lower).is_some()
-        || functions.window(&lower).is_some();
-    if known {
-        return None;
-    }
-    let mut d =
-        Diagnostic::error(UNKNOWN_NAME, format!("there is no function {name}")).at(script.span_of(&function.name));
-    let names = functions.names();
-    d.help =
-        suggest(&lower, names.iter().map(|f| f.name.as_str())).map(|s| format!("did you mean `{}`?", s.to_uppercase()));
-    Some(d)
 }
 
 impl ContextProvider for QueryBinder<'_> {

@@ -1,12 +1,8 @@
 //! The script's text next to its syntax tree: where an expression stands and how it was written.
 
-use std::ops::ControlFlow;
-
 use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
-use sqlparser::ast::{Expr, Function, Query, Spanned, visit_expressions};
-use tidemark_parser::{Diagnostic, LineIndex, Span};
-
-use super::conditions::filter_place;
+use sqlparser::ast::{Expr, Function, Spanned};
+use tidemark_parser::{LineIndex, Span};
 
 /// A script and its line index.
 pub(crate) struct ScriptText<'t> {
@@ -66,28 +62,6 @@ impl<'t> ScriptText<'t> {
             }
         }
         Some(name)
-    }
-
-    /// The place of a finding that brought none: the condition it refuses or the call of the function it names, else
-    /// the query's first word.
-    pub fn place_of(&self, finding: &Diagnostic, query: &Query) -> Option<Span> {
-        let mut call = filter_place(&finding.message, query, self);
-        let _ = visit_expressions(query, |e| {
-            if let Expr::Function(f) = e {
-                let name = f.name.to_string().to_uppercase();
-                let names_it = finding.message.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', '(']));
-                if names_it {
-                    call = self.span_of(&f.name);
-                    return ControlFlow::Break(());
-                }
-            }
-            ControlFlow::Continue(())
-        });
-        call.or_else(|| {
-            let whole = self.span_of(query)?;
-            let word = whole.slice(self.text).find(|c: char| !c.is_alphanumeric()).unwrap_or(0);
-            Some(Span::new(whole.start, whole.start + word))
-        })
     }
 
     /// An expression as SQL: its printed form.

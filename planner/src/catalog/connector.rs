@@ -28,6 +28,16 @@ pub trait ConnectorFactory: Debug + Send + Sync {
 
     /// Can `table` be written, and how? Called when an INSERT is planned.
     fn sink(&self, table: &TableDef) -> Result<SinkInfo, OptionError>;
+
+    /// Must one subtask write all rows of `table`?
+    fn writes_alone(&self, _table: &TableDef) -> bool {
+        false
+    }
+
+    /// Would a job that reads `source` and writes `sink`, both of this connector, read what it replaces?
+    fn reads_its_output(&self, _source: &TableDef, _sink: &TableDef) -> bool {
+        false
+    }
 }
 
 /// What reading a table gives.

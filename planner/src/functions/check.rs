@@ -137,7 +137,10 @@ fn shown(array: &ArrayRef, row: usize) -> String {
 
 /// The expression's value as text, and its SQL type.
 pub(super) fn value_of(sql: &str) -> Result<(String, String)> {
-    let expr = plan(sql)?;
+    value_of_expr(plan(sql)?, sql)
+}
+
+fn value_of_expr(expr: Expr, sql: &str) -> Result<(String, String)> {
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options)?;
     let (array, field) = evaluate(&expr, &batch)?;
@@ -200,4 +203,24 @@ pub(super) fn check_error(sql: &str, message: &str) {
         Err(e) => e.strip_backtrace(),
     };
     assert!(error.contains(message), "{sql}: {error}");
+}
+
+/// Value and SQL type of a planned expression, types not coerced yet.
+#[track_caller]
+pub(super) fn check_value_of(expr: Expr, expected: &str, data_type: &str) {
+    let text = expr.to_string();
+    let coerced = simplifier(&DFSchema::empty()).coerce(expr, &DFSchema::empty());
+    let (value, own_type) = coerced.and_then(|e| value_of_expr(e, &text)).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert_eq!((value.as_str(), own_type.as_str()), (expected, data_type), "{text}");
+}
+
+/// A planned expression fails when it runs, with an error that contains `message`.
+#[track_caller]
+pub(super) fn check_error_of(expr: Expr, message: &str) {
+    let text = expr.to_string();
+    let coerced = simplifier(&DFSchema::empty()).coerce(expr, &DFSchema::empty());
+    match coerced.and_then(|e| value_of_expr(e, &text)) {
+        Ok((value, _)) => panic!("{text} gave {value}"),
+        Err(e) => assert!(e.strip_backtrace().contains(message), "{text}: {e}"),
+    }
 }

@@ -17,6 +17,8 @@ pub(super) enum Param {
     Double,
     /// Any number; keeps its type.
     Number,
+    /// A decimal, or an integer, which arrives as one.
+    Decimal,
     /// `BYTES`; text arrives as its UTF-8.
     Bytes,
     /// `BYTES`, `STRING` or an integer; the latter arrives as `BIGINT`.
@@ -52,6 +54,7 @@ impl Param {
             (Param::Number, Null) => Some(Float64),
             (Param::Number, t) if t.is_unsigned_integer() => Some(Int64),
             (Param::Number, t) if t.is_numeric() => kept,
+            (Param::Decimal, t) => super::decimal::digits_of(t).map(|(p, s)| DataType::Decimal128(p, s)),
             (Param::Bytes, t) if t.is_binary() || is_text(t) || *t == Null => Some(Binary),
             (Param::TextOrLong, t) if t.is_integer() => Some(Int64),
             (Param::TextOrLong, t) if t.is_binary() => Some(Binary),
@@ -86,6 +89,7 @@ impl fmt::Display for Param {
             Param::Long => "BIGINT",
             Param::Double => "DOUBLE",
             Param::Number => "NUMERIC",
+            Param::Decimal => "DECIMAL",
             Param::Bytes => "BYTES",
             Param::TextOrLong => "STRING|BIGINT",
             Param::Temporal => "DATE|TIME|TIMESTAMP",

@@ -108,10 +108,14 @@ impl ScalarFunction {
     }
 }
 
-/// Two functions are the same if they have one name and one zone: names are unique in the registry.
+/// Two functions are the same if they have one name, one zone and one fixed type: names are unique in the registry.
 impl PartialEq for ScalarFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.zone == other.zone
+        let one_type = match (&self.returns, &other.returns) {
+            (Returns::Type(own), Returns::Type(others)) => own == others,
+            _ => true,
+        };
+        self.name == other.name && self.zone == other.zone && one_type
     }
 }
 

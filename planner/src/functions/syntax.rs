@@ -175,7 +175,8 @@ fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Value(Value::Null.with_empty_span()))
 }
 
-fn call(name: &str, span: Span, args: Vec<Expr>) -> Expr {
+/// A call of the function `name`, which stands where `span` says.
+pub(crate) fn call(name: &str, span: Span, args: Vec<Expr>) -> Expr {
     Expr::Function(Function {
         name: ObjectName::from(Ident::with_span(span, name)),
         uses_odbc_syntax: false,

@@ -8,10 +8,10 @@ use datafusion_common::tree_node::{Transformed, TreeNode};
 use datafusion_common::{Column, DFSchema, DFSchemaRef, Result};
 use datafusion_expr::execution_props::ExecutionProps;
 use datafusion_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion_expr::{Cast, Expr, ExprSchemable};
+use datafusion_expr::{BinaryExpr, Cast, Expr, ExprSchemable};
 use datafusion_physical_expr::PhysicalExpr;
 use datafusion_physical_expr::create_physical_expr;
-use datafusion_physical_expr::expressions::{BinaryExpr, Column as PhysicalColumn};
+use datafusion_physical_expr::expressions::Column as PhysicalColumn;
 use datafusion_sql::unparser::Unparser;
 use datafusion_sql::unparser::dialect::{CustomDialectBuilder, Dialect};
 
@@ -19,7 +19,10 @@ use super::attribute::Attribute;
 use super::fixed_interval::to_duration;
 use super::{Lowered, Lowering, Relation};
 use crate::compiled_expr::CompiledExpr;
+use crate::functions::decimal;
 use crate::functions::marker::{Marker, marker_of};
+use crate::functions::not_null::passed_on as passed_on_by;
+use crate::overflow::checked;
 use crate::stream_plan::{CalcNode, Distribution, HiddenColumn, NodeKind};
 
 /// Compiles expressions over one relation; collects the hidden columns that they ask for.
@@ -57,6 +60,7 @@ impl<'r> ExprCompiler<'r> {
         let (_, field) = resolved.to_field(&self.schema)?;
         let physical = create_physical_expr(&resolved, &self.schema, &self.props, &PhysicalPlanningContext::default())?;
         let physical = physical.transform_up(|e| to_duration(e, self.schema.as_arrow())).map(|t| t.data)?;
+        let physical = physical.transform_up(|e| checked(e, self.schema.as_arrow())).map(|t| t.data)?;
         let physical = physical.transform_up(|e| self.place(e)).map(|t| t.data)?;
         let column = physical.downcast_ref::<PhysicalColumn>().map(PhysicalColumn::index);
         let field = Arc::new(Field::new(name, field.data_type().clone(), field.is_nullable()));
@@ -100,7 +104,7 @@ impl<'r> ExprCompiler<'r> {
         .map(|t| t.data)
     }
 
-    /// Points columns at their place in the batch, and makes integer arithmetic refuse to overflow.
+    /// Points columns at their place in the batch.
     fn place(&mut self, expr: Arc<dyn PhysicalExpr>) -> Result<Transformed<Arc<dyn PhysicalExpr>>> {
         if let Some(column) = expr.downcast_ref::<PhysicalColumn>() {
             let index = match self.columns.get(column.index()) {
@@ -108,9 +112,6 @@ impl<'r> ExprCompiler<'r> {
                 None => self.width + self.hidden_index(column.name()),
             };
             return Ok(Transformed::yes(Arc::new(PhysicalColumn::new(column.name(), index))));
-        }
-        if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
-            return Ok(Transformed::yes(Arc::new(binary.clone().with_fail_on_overflow(true))));
         }
         Ok(Transformed::no(expr))
     }
@@ -129,11 +130,28 @@ impl<'r> ExprCompiler<'r> {
 
 /// An expression as SQL, for EXPLAIN and errors.
 pub(crate) fn sql_text(expr: &Expr) -> String {
+    let written = expr.clone().transform_up(as_operator).map(|t| t.data);
+    let expr = written.as_ref().unwrap_or(expr);
     let dialect: Box<dyn Dialect> = Box::new(CustomDialectBuilder::new().build());
     match Unparser::new(dialect.as_ref()).with_pretty(true).expr_to_sql(expr) {
         Ok(sql) => sql.to_string(),
         Err(_) => expr.human_display().to_string(),
     }
+}
+
+/// A function that stands for an operator, as that operator; a check of ours, as what it checks.
+fn as_operator(expr: Expr) -> Result<Transformed<Expr>> {
+    let Expr::ScalarFunction(call) = &expr else { return Ok(Transformed::no(expr)) };
+    if let Some(value) = passed_on_by(call.func.name(), &call.args) {
+        return Ok(Transformed::yes(value.clone()));
+    }
+    Ok(match (decimal::operator_of(call.func.name()), call.args.as_slice()) {
+        (Some(operator), [left, right]) => {
+            let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+            Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(left, operator, right)))
+        }
+        _ => Transformed::no(expr),
+    })
 }
 
 impl Lowering<'_> {

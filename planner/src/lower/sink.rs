@@ -46,7 +46,31 @@ impl Lowering<'_> {
             return Err(Box::new(self.append_only_sink(&relation, &table.name, span)));
         }
         let kind = NodeKind::Sink(SinkNode { table: Arc::clone(table) });
-        self.push("sink", kind, vec![(relation.node, Distribution::Forward)], table.physical_schema());
+        let distribution = if connector.writes_alone(table) { Distribution::Single } else { Distribution::Forward };
+        self.push("sink", kind, vec![(relation.node, distribution)], table.physical_schema());
+        self.refuse_own_output(span)
+    }
+
+    /// Refuses a job that reads what it writes.
+    fn refuse_own_output(&self, span: Span) -> Lowered<()> {
+        let sources = self.plan.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Source(source) => Some(&source.table),
+            _ => None,
+        });
+        for source in sources {
+            let Some(connector) = self.catalog.connector(source.connector()) else { continue };
+            let sinks = self.plan.nodes.iter().filter_map(|node| match &node.kind {
+                NodeKind::Sink(sink) if sink.table.connector() == source.connector() => Some(&sink.table),
+                _ => None,
+            });
+            for sink in sinks.filter(|sink| connector.reads_its_output(source, sink)) {
+                let message = match sink.name == source.name {
+                    true => format!("`{}` cannot be read and written in one statement", sink.name),
+                    false => format!("`{}` cannot be written while `{}` reads the same file", sink.name, source.name),
+                };
+                return Err(Box::new(Diagnostic::error(SINK_MISMATCH, message).at(span).help("write to another file")));
+            }
+        }
         Ok(())
     }
 

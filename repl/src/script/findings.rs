@@ -11,14 +11,9 @@ pub fn of_runtime_error(error: &RuntimeError, statement: &ParsedStatement, text:
     let start = statement.span.start;
     let words = statement.span.slice(text);
     let length = words.find(|c: char| !c.is_alphanumeric()).unwrap_or(words.len());
-    let finding = Diagnostic::error(code(error), with_causes(error)).at(Span::new(start, start + length));
-    match error {
-        RuntimeError::Restore(refusal) => match refusal.help() {
-            Some(help) => finding.help(help),
-            None => finding,
-        },
-        _ => finding,
-    }
+    let mut finding = Diagnostic::error(code(error), with_causes(error)).at(Span::new(start, start + length));
+    finding.help = error.help();
+    finding
 }
 
 fn code(error: &RuntimeError) -> &'static str {
@@ -70,10 +65,12 @@ mod tests {
     fn a_job_fails_at_its_first_word() {
         let text = "-- note\nINSERT INTO t SELECT 1";
         let statement = ParsedStatement { statement: Statement::Set(None), span: Span::new(8, text.len()) };
-        let data = DataError { table: "t".into(), place: "a.csv, line 3".into(), reason: "'x' is not an INT".into() };
+        let (table, place) = ("t".into(), "a.csv, line 3".into());
+        let data = DataError { table, place, reason: "'x' is not an INT".into(), help: Some("leave it out".into()) };
         let finding = of_runtime_error(&RuntimeError::Data(data), &statement, text);
         assert_eq!(finding.message, "table `t`: a.csv, line 3: 'x' is not an INT");
         assert_eq!(finding.span.map(|s| s.slice(text)), Some("INSERT"));
+        assert_eq!(finding.help.as_deref(), Some("leave it out"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod listing;
 mod metadata;
 mod pending;
+mod single_file;
 mod sink;
 mod source;
 
@@ -15,6 +16,7 @@ mod resume_tests;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
@@ -28,6 +30,7 @@ use super::{Connector, SinkCommitter, SinkOwner, SinkRequest, SinkWriter, Source
 use crate::error::{IoError, RuntimeError};
 use crate::format::Format;
 use listing::{Listing, list_files};
+use single_file::{Joint, names_a_file};
 
 const PATH: &str = "path";
 
@@ -92,7 +95,27 @@ impl ConnectorFactory for FilesystemConnector {
         if listing::is_pattern(local_path(table)) {
             return Err(OptionError::new(PATH, "a pattern can be read but not written"));
         }
+        let path = Path::new(local_path(table));
+        if names_a_file(path) && path.is_file() && Format::of(table)?.joint() == Joint::None {
+            let message = format!("'{}' exists, and rows cannot be added to a Parquet file", path.display());
+            return Err(OptionError::new(PATH, message).help("write to a directory, or to another file"));
+        }
         Ok(SinkInfo { accepts: ChangelogMode::Append })
+    }
+
+    fn writes_alone(&self, table: &TableDef) -> bool {
+        names_a_file(Path::new(local_path(table)))
+    }
+
+    fn reads_its_output(&self, source: &TableDef, sink: &TableDef) -> bool {
+        let path = Path::new(local_path(sink));
+        let canonical = |path: &Path| path.canonicalize().ok();
+        match (names_a_file(path), canonical(path), list_files(local_path(source))) {
+            (true, Some(written), Ok(Listing::Files(files))) => {
+                files.iter().any(|file| canonical(file).is_some_and(|read| read == written))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -127,6 +150,17 @@ impl Connector for FilesystemConnector {
     fn open_committer(&self, table: &TableDef, owner: &SinkOwner) -> Option<Box<dyn SinkCommitter>> {
         let fs = Arc::clone(&self.fs);
         Some(Box::new(pending::Committer::new(fs, local_path(table), &table.name, owner.clone())))
+    }
+}
+
+impl Format {
+    /// How rows are added to a file of this format.
+    fn joint(&self) -> Joint {
+        match self {
+            Format::Csv(options) if options.header => Joint::LinesBehindHeader,
+            Format::Csv(_) | Format::Json(_) => Joint::Lines,
+            Format::Parquet(_) => Joint::None,
+        }
     }
 }
 

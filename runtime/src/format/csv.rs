@@ -38,6 +38,7 @@ pub(crate) fn decoder(options: &CsvOptions, ctx: TextContext) -> Box<dyn Decoder
         declared: ctx.declared.clone(),
         wanted,
         is_at_start: true,
+        has_header: options.header,
         expects_header: options.header,
         header: None,
     };
@@ -50,6 +51,8 @@ struct CsvTokenizer {
     declared: Vec<String>,
     wanted: Vec<String>,
     is_at_start: bool,
+    has_header: bool,
+    /// Is the header still to come?
     expects_header: bool,
     /// The header, once it has been read.
     header: Option<Vec<String>>,
@@ -127,6 +130,14 @@ impl Tokenizer for CsvTokenizer {
 
     fn source(&self) -> &CsvSource {
         &self.source
+    }
+
+    fn skip_option(&self) -> Option<&'static str> {
+        Some(options::IGNORE_ERRORS)
+    }
+
+    fn header_help(&self) -> Option<&'static str> {
+        (!self.has_header).then_some("the first line names the columns: set 'csv.header' = 'true'")
     }
 
     fn tokenize(&mut self, input: &[u8], last: bool, block: &mut Block) -> usize {

@@ -95,6 +95,10 @@ impl Tokenizer for JsonTokenizer {
         &JsonSource
     }
 
+    fn skip_option(&self) -> Option<&'static str> {
+        (!self.fail_on_missing_field).then_some(options::IGNORE_ERRORS)
+    }
+
     fn tokenize(&mut self, input: &[u8], last: bool, block: &mut Block) -> usize {
         let mut at = if self.line == 0 { byte_order_mark_length(input) } else { 0 };
         while !block.is_full() && at < input.len() {

@@ -152,7 +152,7 @@ fn position(found: &SchemaRef, name: &str, declared: &DataType) -> Result<usize,
 }
 
 fn data_error(ctx: &TextContext, reason: String) -> RuntimeError {
-    DataError { table: ctx.table.clone(), place: ctx.place.clone(), reason }.into()
+    DataError { table: ctx.table.clone(), place: ctx.place.clone(), reason, help: None }.into()
 }
 
 fn unreadable(ctx: &TextContext, error: &ParquetError) -> RuntimeError {

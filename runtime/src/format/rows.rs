@@ -20,6 +20,9 @@ use crate::metrics::SourceMetrics;
 /// Most rows of a block: few enough that its bytes are still in the processor's cache when the columns read them.
 const BLOCK_ROWS: usize = 1024;
 
+/// The first bytes of a file compressed with gzip.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
 /// Where the text comes from and what is wanted of it.
 #[derive(Clone)]
 pub(crate) struct TextContext {
@@ -48,6 +51,14 @@ pub(crate) trait Tokenizer: Send {
 
     /// What the notation of a value means.
     fn source(&self) -> &Self::Source;
+
+    /// The option that leaves out and counts what cannot be read, if it can be set.
+    fn skip_option(&self) -> Option<&'static str>;
+
+    /// What to do when the first row reads like the names of the columns.
+    fn header_help(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Enters whole rows of `input` in `block` until there are no more or it is full, and says how many bytes those
     /// took. With `last`, no more bytes will come, or no row may be longer.
@@ -79,7 +90,15 @@ struct Broken {
     /// `character 3` or `column 'price'`
     spot: Option<String>,
     reason: String,
-    is_value: bool,
+    extent: Extent,
+}
+
+/// How much cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Value,
+    Row,
+    Text,
 }
 
 impl Block {
@@ -123,13 +142,14 @@ impl Block {
     /// The row being entered cannot be read.
     pub fn broken_row(&mut self, line: u64, spot: Option<String>, reason: String) {
         self.is_over = self.unreadable == UnreadableRows::Fail;
-        self.broken.push(Broken { row: self.lines.len(), line, spot, reason, is_value: false });
+        self.broken.push(Broken { row: self.lines.len(), line, spot, reason, extent: Extent::Row });
     }
 
     /// Nothing in this text can be read, whatever the policy.
     pub fn broken_text(&mut self, line: u64, reason: String) {
         self.unreadable = UnreadableRows::Fail;
-        self.broken_row(line, None, reason);
+        self.is_over = true;
+        self.broken.push(Broken { row: self.lines.len(), line, spot: None, reason, extent: Extent::Text });
     }
 
     fn column(&self, column: usize) -> &[Cell] {
@@ -150,6 +170,8 @@ pub(crate) struct TextDecoder<T: Tokenizer> {
     bad_rows: Vec<usize>,
     /// What comes after `rows`.
     error: Option<DataError>,
+    /// Has nothing been read yet?
+    is_at_start: bool,
 }
 
 impl<T: Tokenizer> TextDecoder<T> {
@@ -165,6 +187,7 @@ impl<T: Tokenizer> TextDecoder<T> {
             rows: 0,
             bad_rows: vec![],
             error: None,
+            is_at_start: true,
         }
     }
 
@@ -178,22 +201,46 @@ impl<T: Tokenizer> TextDecoder<T> {
                 line: self.block.lines[bad.row],
                 spot: Some(format!("column '{name}{}'", bad.path)),
                 reason: bad.reason,
-                is_value: true,
+                extent: Extent::Value,
             }));
         }
         let first_row = self.rows;
         self.rows += self.block.lines.len();
         if !self.block.broken.is_empty() {
-            self.settle_broken_rows(first_row);
+            self.settle_broken_rows(first_row, input);
         }
     }
 
-    fn settle_broken_rows(&mut self, first_row: usize) {
+    /// Do the values of the block's first row read like the names of their columns?
+    fn begins_with_names(&self, input: &[u8]) -> bool {
+        let mut scratch = vec![];
+        self.ctx.projection.fields().iter().enumerate().all(|(column, field)| {
+            let raw = self.block.column(column).first().and_then(|cell| cell.of(input));
+            let text = raw.and_then(|raw| self.tokenizer.source().string(raw, &mut scratch));
+            text.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(field.name().as_bytes()))
+        })
+    }
+
+    /// What the reader of an error about `broken` can do.
+    fn help(&self, broken: &Broken, input: &[u8]) -> Option<String> {
+        let is_first = broken.extent == Extent::Value && broken.row == 0 && broken.line == 1;
+        match self.tokenizer.header_help() {
+            Some(help) if is_first && self.begins_with_names(input) => Some(help.into()),
+            _ if broken.extent == Extent::Text => None,
+            _ => {
+                let option = self.tokenizer.skip_option()?;
+                Some(format!("'{option}' = 'true' leaves such rows out, and counts them"))
+            }
+        }
+    }
+
+    fn settle_broken_rows(&mut self, first_row: usize, input: &[u8]) {
         self.block.broken.sort_by_key(|b| (b.line, b.row));
         if self.block.unreadable == UnreadableRows::Fail {
             let first = self.block.broken.swap_remove(0);
             self.rows = first_row + first.row;
-            self.error = Some(self.sentence(first));
+            let help = self.help(&first, input);
+            self.error = Some(DataError { help, ..self.sentence(first) });
             return;
         }
         let mut last_line = None;
@@ -201,7 +248,7 @@ impl<T: Tokenizer> TextDecoder<T> {
             if last_line.replace(broken.line) == Some(broken.line) {
                 continue;
             }
-            if broken.is_value {
+            if broken.extent == Extent::Value {
                 self.bad_rows.push(first_row + broken.row);
             }
             let metrics = self.ctx.metrics.clone();
@@ -215,18 +262,35 @@ impl<T: Tokenizer> TextDecoder<T> {
             table: self.ctx.table.clone(),
             place: format!("{}, line {}{spot}", self.ctx.place, broken.line),
             reason: broken.reason,
+            help: None,
+        }
+    }
+
+    /// Why no text begins like `input`.
+    fn refuse_compressed(&mut self, input: &[u8]) {
+        if input.starts_with(&GZIP_MAGIC) {
+            self.error = Some(DataError {
+                table: self.ctx.table.clone(),
+                place: self.ctx.place.clone(),
+                reason: "it is compressed with gzip".into(),
+                help: Some("decompress it first: compressed files are not read yet".into()),
+            });
         }
     }
 }
 
 impl<T: Tokenizer> Decoder for TextDecoder<T> {
     fn decode(&mut self, input: &[u8], last: bool) -> usize {
+        if self.is_at_start {
+            self.refuse_compressed(input);
+        }
         if self.is_full() {
             return 0;
         }
         self.block.clear(self.ctx.batch_size - self.rows);
         let used = self.tokenizer.tokenize(input, last, &mut self.block);
         self.read_block(input);
+        self.is_at_start &= used == 0;
         used
     }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use arrow::datatypes::TimeUnit;
 
-use super::datetime::{parse_date, parse_time, parse_timestamp};
+use super::datetime::{WallTime, parse_date, parse_time, parse_timestamp};
 use super::zone::Zone;
 
 /// Reads values of one type.
@@ -14,6 +14,11 @@ pub(crate) trait ParseScalar: Send {
 
     /// The value, or `None` when `text` is not one.
     fn parse(&self, text: &[u8]) -> Option<Self::Value>;
+
+    /// What else there is to say of a text that is not one.
+    fn remark(&self, _text: &[u8]) -> Option<&'static str> {
+        None
+    }
 }
 
 /// `true` and `false`, whatever the case.
@@ -169,9 +174,18 @@ impl<T: TryFrom<i64> + Copy + Default + Send> ParseScalar for ParseTime<T> {
 pub(crate) struct ParseTimestamp {
     /// Nanoseconds of one unit.
     pub unit_nanos: i64,
-    /// For `TIMESTAMP_LTZ`: where a text without offset was written. For `TIMESTAMP` none: its wall time is taken as
-    /// it stands, whatever the offset.
+    /// For `TIMESTAMP_LTZ`: where a text without offset was written. For `TIMESTAMP` none: a wall time has no offset,
+    /// but a `Z`, which many programs write behind every timestamp, is taken for the wall time of UTC.
     pub zone: Option<Zone>,
+}
+
+impl ParseTimestamp {
+    /// Is there an offset where none belongs?
+    fn has_stray_offset(&self, time: &WallTime, text: &[u8]) -> bool {
+        self.zone.is_none()
+            && time.offset_seconds.is_some()
+            && !matches!(text.trim_ascii_end().last(), Some(b'Z' | b'z'))
+    }
 }
 
 impl ParseScalar for ParseTimestamp {
@@ -179,6 +193,9 @@ impl ParseScalar for ParseTimestamp {
 
     fn parse(&self, text: &[u8]) -> Option<i64> {
         let time = parse_timestamp(text).or_else(|| parse_timestamp(text.trim_ascii()))?;
+        if self.has_stray_offset(&time, text) {
+            return None;
+        }
         let mut seconds = time.days * 86_400 + time.nanos / 1_000_000_000;
         if let Some(zone) = self.zone {
             seconds = match time.offset_seconds {
@@ -188,6 +205,11 @@ impl ParseScalar for ParseTimestamp {
         }
         let fraction = time.nanos % 1_000_000_000 / self.unit_nanos;
         seconds.checked_mul(1_000_000_000 / self.unit_nanos)?.checked_add(fraction)
+    }
+
+    fn remark(&self, text: &[u8]) -> Option<&'static str> {
+        let time = parse_timestamp(text.trim_ascii())?;
+        self.has_stray_offset(&time, text).then_some("it has an offset, so the column should be TIMESTAMP_LTZ")
     }
 }
 
@@ -262,11 +284,16 @@ mod tests {
     }
 
     #[test]
-    fn a_timestamp_takes_the_wall_time_and_an_instant_the_offset() {
+    fn an_offset_is_for_instants() {
         let at = |text: &str, zone| ParseTimestamp { unit_nanos: 1_000_000, zone }.parse(text.as_bytes());
         let ten = 1_767_261_600_000;
         let hour = 3_600_000;
-        assert_eq!(at("2026-01-01T10:00:00.001+02:00", None), Some(ten + 1));
+        assert_eq!(at("2026-01-01T10:00:00.001+02:00", None), None, "a wall time has no offset");
+        assert_eq!(at("2026-01-01T10:00:00.001+00:00 ", None), None);
+        assert_eq!(at("2026-01-01T10:00:00.001Z", None), Some(ten + 1));
+        let wall = ParseTimestamp { unit_nanos: 1_000_000, zone: None };
+        assert!(wall.remark(b"2026-01-01T10:00:00+02:00").is_some_and(|remark| remark.contains("TIMESTAMP_LTZ")));
+        assert_eq!(wall.remark(b"yesterday"), None);
         assert_eq!(at("2026-01-01T10:00:00.001+02:00", Some(Zone::Utc)), Some(ten + 1 - 2 * hour));
         let berlin = Zone::parse("Europe/Berlin").ok();
         assert_eq!(at("2026-01-01 10:00:00", berlin), Some(ten - hour));

@@ -237,7 +237,8 @@ fn collect(results: &ResultReceiver) -> Result<Vec<ChangeBatch>, String> {
 }
 
 fn sentence(error: &RuntimeError) -> String {
-    format!("error: {}", finding::with_causes(error))
+    let help = error.help().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+    format!("error: {}{help}", finding::with_causes(error))
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -1,8 +1,8 @@
 //! Writes the files of a job without checkpoints.
 //!
 //! Rows go to a file of a hidden name, which readers skip; when the input has ended it gets its name. A directory keeps
-//! what is in it: each run adds `part-<subtask>-<number>`. A path that names a file of the format (`out.csv`) is that
-//! file when one subtask writes, and is replaced.
+//! what is in it: each run adds `part-<subtask>-<number>`. A path that names a file (`out.csv`) is that file, to which
+//! the rows are added.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,6 +11,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::{SinkRequest, SinkToken, SinkWriter};
+use super::single_file::{self, Joint, names_a_file};
 use crate::change_batch::ChangeBatch;
 use crate::error::{IoError, RuntimeError};
 use crate::format::zone::Zone;
@@ -31,7 +32,7 @@ pub(super) struct FileSink {
 }
 
 enum Target {
-    File(PathBuf),
+    File(PathBuf, Joint),
     /// The next free one of `<stem><number>.<extension>`.
     PartOf {
         directory: PathBuf,
@@ -48,10 +49,9 @@ impl FileSink {
             RuntimeError::from(IoError { table: table.clone(), action, path: path.to_path_buf(), source })
         };
         let path = Path::new(path);
-        let names_a_file = path.extension().is_some_and(|e| e == format.extension());
-        let (target, directory) = if names_a_file && request.parallelism == 1 && !path.is_dir() {
+        let (target, directory) = if names_a_file(path) && request.parallelism == 1 {
             let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            (Target::File(path.to_path_buf()), parent)
+            (Target::File(path.to_path_buf(), format.joint()), parent)
         } else {
             let stem = format!("part-{}-", request.subtask);
             (Target::PartOf { directory: path.to_path_buf(), stem, extension: format.extension() }, path)
@@ -78,7 +78,7 @@ impl FileSink {
 
     fn failed(&self, action: &'static str, source: io::Error) -> RuntimeError {
         let path = match &self.target {
-            Target::File(path) => path.clone(),
+            Target::File(path, _) => path.clone(),
             Target::PartOf { directory, .. } => directory.clone(),
         };
         IoError { table: self.table.clone(), action, path, source }.into()
@@ -86,7 +86,7 @@ impl FileSink {
 
     fn give_name(&self) -> io::Result<()> {
         match &self.target {
-            Target::File(path) => fs::rename(&self.temporary, path),
+            Target::File(path, joint) => single_file::add(&self.temporary, path, *joint),
             Target::PartOf { directory, stem, extension } => {
                 for number in 0_u64.. {
                     let path = directory.join(format!("{stem}{number}.{extension}"));

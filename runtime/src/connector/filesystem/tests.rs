@@ -225,14 +225,23 @@ fn a_path_may_name_the_file() {
         write(&FilesystemConnector::default(), &csv(&out), &[one_row(text).batch]).unwrap();
     }
     assert_eq!(names(dir.path()), ["out.csv"]);
-    assert_eq!(read(&out), ["2"], "it is replaced");
-    let many = dir.path().join("many.csv");
-    for subtask in 0..2 {
-        let mut writer = open_sink(&FilesystemConnector::default(), &csv(&many), subtask, 2).unwrap();
-        writer.write(&one_row(&subtask.to_string())).unwrap();
-        writer.finish().unwrap();
-    }
-    assert_eq!(read(&many), ["0", "1"], "two subtasks make a directory of it");
+    assert_eq!(read(&out), ["1", "2"], "rows are added");
+    assert!(FilesystemConnector::default().writes_alone(&csv(&out)));
+    assert!(!FilesystemConnector::default().writes_alone(&csv(dir.path())));
+}
+
+#[test]
+fn a_job_that_reads_what_it_replaces_is_known() {
+    let dir = files(&[("in/a.csv", "1\n"), ("out.csv", "2\n")]);
+    let reads = |source: &str, sink: &str| {
+        FilesystemConnector::default().reads_its_output(&csv(dir.path().join(source)), &csv(dir.path().join(sink)))
+    };
+    assert!(reads("out.csv", "out.csv"));
+    assert!(reads("in", "in/../in/a.csv"));
+    assert!(reads("*.csv", "out.csv"));
+    assert!(!reads("in", "out.csv"));
+    assert!(!reads("in", "in"), "a directory's files are listed before new ones appear");
+    assert!(!reads("in", "new.csv"));
 }
 
 #[test]

@@ -63,7 +63,8 @@ where
                 continue;
             };
             let value = self.parser.parse(text).unwrap_or_else(|| {
-                bad.push(row, format!("{} is not {}", quote_value(text), a_type(&self.data_type)));
+                let remark = self.parser.remark(text).map(|remark| format!(": {remark}")).unwrap_or_default();
+                bad.push(row, format!("{} is not {}{remark}", quote_value(text), a_type(&self.data_type)));
                 A::Native::default()
             });
             self.values.push(value);

@@ -13,7 +13,8 @@ const DISABLE_QUOTE: &str = "csv.disable-quote-character";
 const ESCAPE: &str = "csv.escape-character";
 const NULL: &str = "csv.null-literal";
 const COMMENTS: &str = "csv.allow-comments";
-const IGNORE_ERRORS: &str = "csv.ignore-parse-errors";
+/// Leaves out what cannot be read.
+pub(crate) const IGNORE_ERRORS: &str = "csv.ignore-parse-errors";
 
 /// How CSV is read and written.
 #[derive(Clone, Debug)]

@@ -52,6 +52,12 @@ fn plain_rows() {
 }
 
 #[test]
+fn a_compressed_file_is_told() {
+    fails(&[], b"\x1f\x8b\x08\x00\x00", 0, "table `t`: f: it is compressed with gzip");
+    fails(&[IGNORE], b"\x1f\x8b\n1,x,2\n", 0, "table `t`: f: it is compressed with gzip");
+}
+
+#[test]
 fn quoted_fields() {
     check(&[], "1,\"x,y\",1.5\n", &["1|x,y|1.5"]);
     check(&[], "1,\"two\nlines\",1.5\n2,y,2\n", &["1|two\nlines|1.5", "2|y|2.0"]);

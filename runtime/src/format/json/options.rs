@@ -6,7 +6,8 @@ use tidemark_planner::catalog::options::{OptionKind, OptionSpec, Options};
 use super::super::UnreadableRows;
 use super::super::text::TimestampStyle;
 
-const IGNORE_ERRORS: &str = "json.ignore-parse-errors";
+/// Leaves out what cannot be read.
+pub(crate) const IGNORE_ERRORS: &str = "json.ignore-parse-errors";
 const FAIL_ON_MISSING: &str = "json.fail-on-missing-field";
 const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
 const PLAIN_DECIMAL: &str = "json.encode.decimal-as-plain-number";
