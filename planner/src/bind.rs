@@ -9,6 +9,7 @@ mod group_window;
 pub mod insert;
 mod lengths;
 mod like;
+mod limits;
 mod literals;
 mod match_recognize;
 mod output_names;

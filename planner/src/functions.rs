@@ -4,7 +4,7 @@
 //! one file a theme. Syntax that is no function call in the parsed tree is made one by [`syntax`].
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use datafusion_expr::{AggregateUDF, ScalarUDF, WindowUDF};
 
@@ -38,6 +38,15 @@ mod check;
 /// The wall-clock time that a `TIMESTAMP_LTZ` shows in its zone, without the zone.
 pub(crate) fn to_local_time(instant: datafusion_expr::Expr) -> datafusion_expr::Expr {
     datafusion_functions::datetime::to_local_time().call(vec![instant])
+}
+
+pub(crate) use syntax::FLOOR_TO;
+
+/// A time rounded down to a unit, such as `MILLISECOND`.
+pub(crate) fn floor_to(time: datafusion_expr::Expr, unit: &str) -> datafusion_expr::Expr {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> =
+        LazyLock::new(|| FunctionRegistry::new("UTC").scalar(FLOOR_TO).expect("FLOOR is one of the functions"));
+    FUNCTION.call(vec![time, datafusion_expr::lit(unit)])
 }
 
 /// All functions of a session, by lower-cased name. Cheap to clone.

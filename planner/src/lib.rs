@@ -19,6 +19,7 @@ mod optimize;
 mod overflow;
 mod planner;
 pub mod settings;
+mod stack;
 pub mod stream_plan;
 pub mod types;
 

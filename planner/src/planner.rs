@@ -18,6 +18,7 @@ use crate::job_graph::JobGraph;
 use crate::lower::Lowering;
 use crate::optimize;
 use crate::settings::Settings;
+use crate::stack::with_deep_stack;
 
 /// Plans statements of one script against a catalog.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,10 @@ impl<'a> Planner<'a> {
 
     /// Plans a query whose rows go to whoever asked.
     pub fn plan_query(&self, query: &Query) -> Result<Planned, Vec<Diagnostic>> {
+        with_deep_stack(|| self.query(query))
+    }
+
+    fn query(&self, query: &Query) -> Result<Planned, Vec<Diagnostic>> {
         let logical = self.bind(query).map_err(|findings| self.placed(findings, query))?;
         let mut lowering = Lowering::new(self.catalog, self.settings, self.text);
         lowering.note_places(query);
@@ -77,12 +82,16 @@ impl<'a> Planner<'a> {
 
     /// The columns that a query yields, without looking at its sources.
     pub fn schema_of(&self, query: &Query) -> Result<SchemaRef, Vec<Diagnostic>> {
-        let plan = self.bind(query).map_err(|findings| self.placed(findings, query))?;
+        let plan = with_deep_stack(|| self.bind(query)).map_err(|findings| self.placed(findings, query))?;
         Ok(std::sync::Arc::new(plan.schema().as_arrow().clone()))
     }
 
     /// Plans INSERTs that run as one job.
     pub fn plan_inserts(&self, inserts: &[Insert]) -> Result<Planned, Vec<Diagnostic>> {
+        with_deep_stack(|| self.inserts(inserts))
+    }
+
+    fn inserts(&self, inserts: &[Insert]) -> Result<Planned, Vec<Diagnostic>> {
         let mut lowering = Lowering::new(self.catalog, self.settings, self.text);
         let mut findings = vec![];
         let mut plans = vec![];

@@ -1,12 +1,13 @@
 //! Where things are said: rows on stdout, everything else on stderr.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use tidemark::render::{Style, Zone};
 use tidemark_parser::Diagnostic;
 
 use crate::args::{ColorChoice, RunOptions};
 use crate::script::Source;
+use crate::stop::watchdog::WatchedOut;
 
 /// Bytes of rows gathered before they are written, when nothing flushes them earlier.
 const OUT_BUFFER_BYTES: usize = 1 << 16;
@@ -14,7 +15,7 @@ const OUT_BUFFER_BYTES: usize = 1 << 16;
 /// Standard output and standard error, and how they look.
 pub struct Console {
     /// Rows; flushed whenever the next ones are not at hand.
-    pub out: BufWriter<Stdout>,
+    pub out: BufWriter<WatchedOut>,
     is_terminal: bool,
     colors: bool,
     quiet: bool,
@@ -30,7 +31,7 @@ impl Console {
         };
         Self {
             // Not locked: a `print` table writes to stdout from another thread.
-            out: BufWriter::with_capacity(OUT_BUFFER_BYTES, io::stdout()),
+            out: BufWriter::with_capacity(OUT_BUFFER_BYTES, WatchedOut::new()),
             is_terminal: io::stdout().is_terminal(),
             colors,
             quiet: options.quiet,

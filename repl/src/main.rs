@@ -16,6 +16,7 @@ use args::{Action, CommandLine, Input, RunOptions};
 use console::Console;
 use script::{Ending, Runner, Source};
 use stop::Stop;
+use stop::watchdog::watch;
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
@@ -65,6 +66,7 @@ fn perform(line: &CommandLine) -> Result<(), Refused> {
         Action::Run(inputs) => {
             let sources = read(&inputs)?;
             let stop = Stop::listen_insistently().map_err(Refused::Signals)?.with_timeout(options.timeout);
+            watch(&stop, runner.console.out.get_ref().writes()).map_err(Refused::Signals)?;
             sources.iter().try_for_each(|source| runner.run(source, &stop))?;
         }
         Action::Explain(inputs) => for_each(&read(&inputs)?, &mut runner, Runner::explain)?,

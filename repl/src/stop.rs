@@ -2,6 +2,8 @@
 //!
 //! Signal handlers only set a flag. Whoever waits for something asks every [`TICK`] whether there is a reason to stop.
 
+pub mod watchdog;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

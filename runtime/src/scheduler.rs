@@ -87,6 +87,10 @@ impl Control {
     }
 }
 
+/// Deep enough for the deepest expression that the planner lets through, which is evaluated and written level by level.
+/// Memory that is not touched is not taken.
+const STACK_BYTES: usize = 64 << 20;
+
 /// Starts the threads of `control` over `tasks`: task number `i` runs on thread `i` modulo their number. `background`,
 /// which may wait for a disk, has one of its own.
 pub fn spawn(
@@ -102,7 +106,7 @@ pub fn spawn(
     let start = |name: String, tasks: Vec<Box<dyn Task>>, wake_up: &Arc<WakeUp>| {
         let (control, wake_up) = (Arc::clone(control), Arc::clone(wake_up));
         let run = move || run_thread(tasks, &wake_up, &control);
-        std::thread::Builder::new().name(name).spawn(run)
+        std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(run)
     };
     // Before any thread can end: the job runs for as long as one does.
     control.running.fetch_add(background.iter().count(), Ordering::SeqCst);

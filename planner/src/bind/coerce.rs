@@ -111,6 +111,35 @@ fn texts(plan: LogicalPlan, date_format: &Arc<ScalarUDF>) -> Result<LogicalPlan>
     .map(|t| t.data)
 }
 
+/// The cast of a timestamp to a lower precision: to the past, where arrow would round towards 1970. `None` if it is no
+/// such cast.
+pub(super) fn rounded_down(time: &Expr, from: &DataType, to: &DataType) -> Option<Expr> {
+    let (DataType::Timestamp(from, _), DataType::Timestamp(to_unit, _)) = (from, to) else { return None };
+    let unit = unit_of_precision(*to_unit).filter(|_| to_unit < from)?;
+    if is_whole(time, unit) {
+        return None;
+    }
+    let whole = crate::functions::floor_to(time.clone(), unit);
+    Some(Expr::Cast(Cast::new(Box::new(whole), to.clone())))
+}
+
+/// What a timestamp of that unit counts; nothing is finer than nanoseconds.
+fn unit_of_precision(unit: TimeUnit) -> Option<&'static str> {
+    match unit {
+        TimeUnit::Second => Some("SECOND"),
+        TimeUnit::Millisecond => Some("MILLISECOND"),
+        TimeUnit::Microsecond => Some("MICROSECOND"),
+        TimeUnit::Nanosecond => None,
+    }
+}
+
+/// Is it rounded down to `unit` already? Types are made to agree more than once.
+fn is_whole(time: &Expr, unit: &str) -> bool {
+    let Expr::ScalarFunction(call) = time else { return false };
+    call.func.name() == crate::functions::FLOOR_TO
+        && matches!(&call.args[1], Expr::Literal(ScalarValue::Utf8(Some(name)), _) if name == unit)
+}
+
 fn text_of(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Result<Transformed<Expr>> {
     // What can be cast to these types at all can always be: TRY_CAST and CAST are one.
     let (Expr::Cast(Cast { expr: inner, field }) | Expr::TryCast(TryCast { expr: inner, field })) = &expr else {
@@ -121,7 +150,12 @@ fn text_of(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Resul
         && matches!(field.data_type(), DataType::Timestamp(_, None) | DataType::Date32)
     {
         let local = crate::functions::to_local_time(inner.as_ref().clone());
-        return Ok(Transformed::yes(Expr::Cast(Cast::new(Box::new(local), field.data_type().clone()))));
+        let local = Expr::Cast(Cast::new(Box::new(local), field.data_type().clone()));
+        // The wall-clock time may have to lose precision, too.
+        return text_of(local, schema, date_format).map(|t| Transformed::yes(t.data));
+    }
+    if let Some(cast) = rounded_down(inner, &inner_type, field.data_type()) {
+        return Ok(Transformed::yes(cast));
     }
     if let Some(cast) = cast_by_position(inner, &inner_type, field.data_type()) {
         return Ok(Transformed::yes(cast));
@@ -131,10 +165,10 @@ fn text_of(expr: Expr, schema: &DFSchema, date_format: &Arc<ScalarUDF>) -> Resul
     }
     let written = match inner_type {
         DataType::Boolean => {
-            let when = |value: Expr, text: &str| (Box::new(value), Box::new(lit(text)));
-            let inner = inner.as_ref().clone();
-            let branches = vec![when(inner.clone(), "TRUE"), when(Expr::Not(Box::new(inner)), "FALSE")];
-            Expr::Case(Case::new(None, branches, None))
+            // The value stands here once: twice at each of several levels would be a plan of exponential size.
+            let when = |value: bool, text: &str| (Box::new(lit(value)), Box::new(lit(text)));
+            let branches = vec![when(true, "TRUE"), when(false, "FALSE")];
+            Expr::Case(Case::new(Some(inner.clone()), branches, None))
         }
         DataType::Timestamp(unit, _) => {
             let pattern = match unit {

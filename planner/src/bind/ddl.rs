@@ -18,6 +18,7 @@ use crate::catalog::table::{TableDef, ViewDef};
 use crate::catalog::{Catalog, Relation};
 use crate::codes::{BAD_DEFINITION, NAME_TAKEN, UNKNOWN_NAME, UNSUPPORTED};
 use crate::settings::Settings;
+use crate::stack::with_deep_stack;
 
 /// What `CREATE` did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub fn create_table(
         check_metadata(statement, connector.as_ref(), &mut findings);
     }
     if findings.is_empty() {
-        bind_expressions(catalog, settings, statement, &mut table, &script, &mut findings);
+        with_deep_stack(|| bind_expressions(catalog, settings, statement, &mut table, &script, &mut findings));
     }
     if let (true, Some(connector)) = (findings.is_empty(), connector)
         && let Err(e) = connector.check_table(&table)
@@ -100,7 +101,7 @@ pub fn create_view(
     if taken(catalog, &statement.name, statement.if_not_exists)? {
         return Ok(Created::Existed);
     }
-    let plan = QueryBinder::new(catalog, settings, text).bind(&statement.query)?;
+    let plan = with_deep_stack(|| QueryBinder::new(catalog, settings, text).bind(&statement.query))?;
     let (given, actual) = (statement.columns.len(), plan.schema().fields().len());
     if given != 0 && given != actual {
         return Err(vec![

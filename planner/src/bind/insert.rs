@@ -9,6 +9,7 @@ use sqlparser::ast::{SetExpr, Spanned};
 use tidemark_parser::ast::Insert;
 use tidemark_parser::{Diagnostic, suggest};
 
+use super::coerce::rounded_down;
 use super::ddl::unknown_relation;
 use super::query::QueryBinder;
 use super::table_options::merge_hint;
@@ -148,6 +149,7 @@ fn assign(query: &LogicalPlan, index: usize, column: &Column) -> Result<Expr, Di
         .help(format!("write CAST(… AS {})", column.type_name)));
     }
     let cast = cast_by_position(&value, field.data_type(), &column.data_type);
+    let cast = cast.or_else(|| rounded_down(&value, field.data_type(), &column.data_type));
     let cast = cast.unwrap_or_else(|| Expr::Cast(Cast::new(Box::new(value), column.data_type.clone())));
     Ok(cast.alias(&column.name))
 }

@@ -18,7 +18,7 @@ use sqlparser::ast::{
     Expr as SqlExpr, Function, FunctionArguments, GroupByExpr, Ident, LimitClause, Query, Select, SetExpr, SetOperator,
     Statement, TableFactor, Value, VisitMut, VisitorMut, visit_expressions_mut,
 };
-use tidemark_parser::Diagnostic;
+use tidemark_parser::{Diagnostic, code};
 
 use super::coerce;
 use super::conditions::check_conditions;
@@ -28,6 +28,7 @@ use super::expr_planner::FlinkExprPlanner;
 use super::group_window::rewrite_group_window;
 use super::lengths::rewrite_length;
 use super::like::rewrite_like;
+use super::limits::{MAX_VIEW_DEPTH, check_size, too_many_views};
 use super::literals::rewrite_literal;
 use super::match_recognize::is_pattern_function;
 use super::output_names::{expand_wildcard, name_outputs};
@@ -40,6 +41,10 @@ use crate::codes::{BAD_DEFINITION, BAD_PATTERN, BAD_QUERY, UNKNOWN_NAME, UNSUPPO
 use crate::functions::{FunctionRegistry, syntax};
 use crate::settings::Settings;
 use crate::types;
+
+/// The only catalog and its only database, by the names that they have in a new session of Flink's.
+const CATALOG: &str = "default_catalog";
+const DATABASE: &str = "default_database";
 
 static CONFIG: LazyLock<ConfigOptions> = LazyLock::new(ConfigOptions::new);
 
@@ -54,6 +59,8 @@ pub struct QueryBinder<'a> {
     expr_planners: Vec<Arc<dyn ExprPlanner>>,
     relation_planners: Vec<Arc<dyn RelationPlanner>>,
     type_planner: Arc<dyn TypePlanner>,
+    /// How many views select from what is bound.
+    view_depth: usize,
 }
 
 impl<'a> QueryBinder<'a> {
@@ -82,6 +89,7 @@ impl<'a> QueryBinder<'a> {
             expr_planners,
             relation_planners: vec![Arc::new(relations)],
             type_planner: Arc::new(FlinkTypes { time_zone }),
+            view_depth: 0,
         }
     }
 
@@ -95,7 +103,10 @@ impl<'a> QueryBinder<'a> {
         self.prepare(&mut query, &script)?;
         let planned = self.sql_to_rel().sql_statement_to_plan(Statement::Query(Box::new(query)));
         let planned = planned.map_err(|e| self.flink.explain(e));
-        let checked = planned.and_then(|plan| check_conditions(&plan, &script).map(|()| plan));
+        let checked = planned.and_then(|plan| {
+            check_size(&plan)?;
+            check_conditions(&plan, &script).map(|()| plan)
+        });
         checked.and_then(|plan| coerce::analyze(plan, &self.date_format)).map_err(|e| diagnose(&e, &script))
     }
 
@@ -155,10 +166,18 @@ impl<'a> QueryBinder<'a> {
     /// The plan of a view. Its places are kept when its definition stands in this script; those in another script
     /// would point at words that have nothing to do with it.
     fn view_plan(&self, view: &ViewDef) -> Result<LogicalPlan> {
+        if self.view_depth == MAX_VIEW_DEPTH {
+            return Err(too_many_views());
+        }
         let is_here = self.text.get(view.query_span.start..view.query_span.end) == Some(view.query_text.as_str());
-        let binder = QueryBinder::new(self.catalog, self.settings, if is_here { self.text } else { "" });
+        let mut binder = QueryBinder::new(self.catalog, self.settings, if is_here { self.text } else { "" });
+        binder.view_depth = self.view_depth + 1;
         let plan = binder.bind(&view.query).map_err(|findings| {
             let unusable = |d: Diagnostic| {
+                // It is about all views together.
+                if d.code == code::TOO_DEEP {
+                    return DataFusionError::from(Finding(Diagnostic { span: None, ..d }));
+                }
                 let message = format!("view `{}` cannot be used any more: {}", view.name, d.message);
                 let d = Diagnostic::error(UNKNOWN_NAME, message).at(d.span.filter(|_| is_here));
                 DataFusionError::from(Finding(d.help("drop it and create it anew")))
@@ -205,6 +224,10 @@ impl VisitorMut for Rewriter<'_> {
             self.findings.push(Diagnostic::error(UNSUPPORTED, "WITH RECURSIVE is not supported on streams").at(span));
         }
         fetch_as_limit(query);
+        if let Some(lock) = query.locks.first() {
+            let d = Diagnostic::error(UNSUPPORTED, format!("{lock} is not supported: a query locks nothing"));
+            self.findings.push(d.at(self.script.span_of(query)).help("leave it out"));
+        }
         if let SetExpr::SetOperation { op, right, .. } = query.body.as_ref()
             && !matches!(op, SetOperator::Union)
         {
@@ -361,6 +384,7 @@ fn unsupported_hint(hint: &SqlExpr, script: &ScriptText) -> Diagnostic {
 
 impl ContextProvider for QueryBinder<'_> {
     fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
+        refuse_elsewhere(&name)?;
         match self.catalog.relation(name.table()) {
             Some(Relation::Table(def)) => Ok(Arc::new(CatalogTable::new(def.in_zone(self.settings.time_zone())))),
             Some(Relation::View(view)) => Ok(Arc::new(ViewSource { plan: self.view_plan(view)? })),
@@ -422,6 +446,18 @@ impl ContextProvider for QueryBinder<'_> {
     fn udwf_names(&self) -> Vec<String> {
         vec![]
     }
+}
+
+/// Refuses a name that says another catalog or database than the only ones.
+fn refuse_elsewhere(name: &TableReference) -> Result<()> {
+    let is_here = name.catalog().is_none_or(|c| c == CATALOG) && name.schema().is_none_or(|s| s == DATABASE);
+    if is_here {
+        return Ok(());
+    }
+    let d = Diagnostic::error(UNKNOWN_NAME, format!("there is no table or view `{name}`"));
+    let way_out =
+        format!("`{CATALOG}` is the only catalog and `{DATABASE}` the only database: write `{}`", name.table());
+    Err(Finding(d.help(way_out)).into())
 }
 
 /// A view: DataFusion puts its plan in place of a scan.

@@ -79,6 +79,7 @@ impl<'f> Arguments<'f> {
             return Err(refuse(format!("{name} needs arguments")));
         };
         let (mut data, mut partition, mut time, mut lengths) = (None, vec![], None, vec![]);
+        let mut given: Vec<String> = vec![];
         for (position, argument) in list.args.iter().enumerate() {
             let (parameter, expr) = match argument {
                 FunctionArg::Named { name: parameter, arg: FunctionArgExpr::Expr(expr), .. } => {
@@ -97,6 +98,10 @@ impl<'f> Arguments<'f> {
                 }
                 other => return Err(refuse(format!("`{other}` is not an argument of {name}"))),
             };
+            if parameter != "?" && given.contains(&parameter) {
+                return Err(refuse(format!("{parameter} of {name} is given twice")));
+            }
+            given.push(parameter.clone());
             match parameter.as_str() {
                 "DATA" => {
                     let (table, keys) = without_partition(expr);

@@ -19,11 +19,15 @@ pub(super) struct Adapted {
     cast_to: Option<DataType>,
     absent: Option<ScalarValue>,
     strict: bool,
+    check: Option<Check>,
 }
+
+/// What arguments must meet before the function may run on so many rows.
+pub(super) type Check = fn(&[ColumnarValue], usize) -> Result<()>;
 
 impl Adapted {
     pub fn new(name: &'static str, inner: Arc<ScalarUDF>) -> Self {
-        Adapted { name, inner, cast_to: None, absent: None, strict: false }
+        Adapted { name, inner, cast_to: None, absent: None, strict: false, check: None }
     }
 
     /// The result is cast to this type.
@@ -39,6 +43,11 @@ impl Adapted {
     /// The result is NULL if any argument is.
     pub fn null_if_any_null(self) -> Self {
         Adapted { strict: true, ..self }
+    }
+
+    /// The arguments are looked at before the function runs.
+    pub fn checked(self, check: Check) -> Self {
+        Adapted { check: Some(check), ..self }
     }
 
     pub fn into_udf(self) -> Arc<ScalarUDF> {
@@ -91,6 +100,9 @@ impl ScalarUDFImpl for Adapted {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let constant = args.args.iter().all(|a| matches!(a, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
+        if let Some(check) = self.check {
+            check(&args.args, rows)?;
+        }
         let nulls = argument_nulls(&args.args, rows);
         let result = invoke(&self.inner, args.args, args.arg_fields, rows, args.config_options)?;
         let mut result = match &self.cast_to {

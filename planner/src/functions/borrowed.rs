@@ -82,8 +82,13 @@ pub(super) fn functions() -> Vec<(Arc<ScalarUDF>, String)> {
 }
 
 /// Other names of DataFusion's functions that users may expect.
-pub(super) const OTHER_NAMES: [(&str, &str); 4] =
-    [("char_length", "character_length"), ("length", "character_length"), ("row", "struct"), ("trim", "btrim")];
+pub(super) const OTHER_NAMES: [(&str, &str); 5] = [
+    ("char_length", "character_length"),
+    ("length", "character_length"),
+    ("row", "struct"),
+    ("trim", "btrim"),
+    ("trunc", "truncate"),
+];
 
 /// DataFusion's signature in SQL's words, as far as it says anything.
 pub(super) fn parameter_text(signature: &TypeSignature) -> String {

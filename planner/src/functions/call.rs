@@ -7,7 +7,7 @@ use arrow::array::{
     StringArray, StringBuilder,
 };
 use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type};
-use datafusion_common::{Result, internal_err};
+use datafusion_common::{Result, exec_err, internal_err};
 use datafusion_expr::ColumnarValue;
 
 /// A value a row, or one value for all rows.
@@ -133,32 +133,29 @@ impl<'a> Call<'a> {
     }
 
     /// Text from `write`, which fills the (empty) buffer and says `None` for NULL.
-    pub fn build_texts(&self, mut write: impl FnMut(usize, &mut String) -> Option<()>) -> ArrayRef {
-        let mut builder = StringBuilder::with_capacity(self.rows, self.rows * 16);
-        let mut buffer = String::new();
-        for row in 0..self.rows {
-            buffer.clear();
-            match write(row, &mut buffer) {
-                Some(()) => builder.append_value(&buffer),
-                None => builder.append_null(),
-            }
-        }
-        Arc::new(builder.finish())
+    ///
+    /// # Errors
+    /// The text, or that of all rows together, is too long.
+    pub fn build_texts(&self, mut write: impl FnMut(usize, &mut String) -> Option<()>) -> Result<ArrayRef> {
+        self.try_build_texts(|row, out| Ok(write(row, out)))
     }
 
     /// As [`Call::build_texts`], where an error ends the query.
     pub fn try_build_texts(&self, mut write: impl FnMut(usize, &mut String) -> Result<Option<()>>) -> Result<ArrayRef> {
-        let mut failed = Ok(());
-        let texts = self.build_texts(|row, out| {
-            if failed.is_err() {
-                return None;
+        let mut builder = StringBuilder::with_capacity(self.rows, self.rows * 16);
+        let mut buffer = String::new();
+        for row in 0..self.rows {
+            buffer.clear();
+            match write(row, &mut buffer)? {
+                Some(()) => {
+                    check_value_bytes(buffer.len())?;
+                    check_batch_bytes(builder.values_slice().len() + buffer.len())?;
+                    builder.append_value(&buffer);
+                }
+                None => builder.append_null(),
             }
-            write(row, out).unwrap_or_else(|e| {
-                failed = Err(e);
-                None
-            })
-        });
-        failed.map(|()| texts)
+        }
+        Ok(Arc::new(builder.finish()))
     }
 
     /// Text that is part of an argument.
@@ -207,30 +204,45 @@ impl<'a> Call<'a> {
         &self,
         mut write: impl FnMut(usize, &mut Vec<u8>) -> Result<Option<()>>,
     ) -> Result<ArrayRef> {
-        let mut failed = Ok(());
-        let bytes = self.build_bytes(|row, out| {
-            if failed.is_err() {
-                return None;
-            }
-            write(row, out).unwrap_or_else(|e| {
-                failed = Err(e);
-                None
-            })
-        });
-        failed.map(|()| bytes)
-    }
-
-    /// Bytes from `write`, as [`Call::build_texts`].
-    pub fn build_bytes(&self, mut write: impl FnMut(usize, &mut Vec<u8>) -> Option<()>) -> ArrayRef {
         let mut builder = arrow::array::BinaryBuilder::with_capacity(self.rows, self.rows * 16);
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            match write(row, &mut buffer) {
-                Some(()) => builder.append_value(&buffer),
+            match write(row, &mut buffer)? {
+                Some(()) => {
+                    check_value_bytes(buffer.len())?;
+                    check_batch_bytes(builder.values_slice().len() + buffer.len())?;
+                    builder.append_value(&buffer);
+                }
                 None => builder.append_null(),
             }
         }
-        Arc::new(builder.finish())
+        Ok(Arc::new(builder.finish()))
     }
+
+    /// Bytes from `write`, as [`Call::build_texts`].
+    pub fn build_bytes(&self, mut write: impl FnMut(usize, &mut Vec<u8>) -> Option<()>) -> Result<ArrayRef> {
+        self.try_build_bytes(|row, out| Ok(write(row, out)))
+    }
+}
+
+/// The most bytes that a function may build for one value.
+pub(super) const MAX_VALUE_BYTES: usize = 64 << 20;
+
+/// Refuses a value that would be longer than [`MAX_VALUE_BYTES`]; better asked before it is built.
+pub(super) fn check_value_bytes(bytes: usize) -> Result<()> {
+    if bytes > MAX_VALUE_BYTES {
+        return exec_err!("a function may build at most {} MiB for one value", MAX_VALUE_BYTES >> 20);
+    }
+    Ok(())
+}
+
+/// Arrow's offsets into the values of a column are 32 bits wide.
+pub(super) fn check_batch_bytes(bytes: usize) -> Result<()> {
+    if i32::try_from(bytes).is_err() {
+        return exec_err!(
+            "a function built more than 2 GiB for the rows of one batch; a smaller 'execution.batch-size' helps"
+        );
+    }
+    Ok(())
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, MapBuilder, MapFieldNames, StringBuilder, UInt32Array};
-use arrow::compute::take;
-use arrow::datatypes::{DataType, Field, Fields};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Field, Fields, Int64Type};
 use datafusion_common::{Result, ScalarValue, exec_err};
-use datafusion_expr::ScalarUDF;
+use datafusion_expr::{ColumnarValue, ScalarUDF};
 use datafusion_functions_nested as nested;
 
 use super::adapted::Adapted;
-use super::call::Call;
+use super::call::{Call, check_batch_bytes, check_value_bytes};
 use super::compiled::Compiled;
 use super::param::Param::{Array as AnyArray, Text};
 use super::scalar::{Arguments, Returns, ScalarFunction, takes};
@@ -35,6 +35,10 @@ pub(super) fn adapted() -> Vec<(Arc<ScalarUDF>, String)> {
         // Flink's removes every occurrence.
         named("array_remove", nested::remove::array_remove_all_udf(), "ARRAY, ANY"),
         named("array_join", nested::string::array_to_string_udf(), "ARRAY, STRING [, STRING]"),
+        (
+            Adapted::new("array_repeat", nested::repeat::array_repeat_udf()).checked(check_repeated).into_udf(),
+            "ANY, BIGINT".into(),
+        ),
         named("map_from_arrays", nested::map::map_udf(), "ARRAY, ARRAY"),
     ]
 }
@@ -49,6 +53,21 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             str_to_map,
         ),
     ]
+}
+
+/// ARRAY_REPEAT must not build too much: its arguments are an element and a number.
+fn check_repeated(arguments: &[ColumnarValue], rows: usize) -> Result<()> {
+    let [element, count] = arguments else { return Ok(()) };
+    let elements = element.to_array(1)?;
+    let element_bytes = (elements.get_array_memory_size() / elements.len().max(1)).max(1);
+    let counts = cast(&count.to_array(rows)?, &DataType::Int64)?;
+    let mut total = 0_usize;
+    for count in counts.as_primitive::<Int64Type>().iter().flatten() {
+        let count = usize::try_from(count).unwrap_or(0);
+        check_value_bytes(count.saturating_mul(element_bytes))?;
+        total = total.saturating_add(count);
+    }
+    check_batch_bytes(total.saturating_mul(element_bytes))
 }
 
 fn item_type(arguments: &Arguments<'_>) -> std::result::Result<DataType, String> {

@@ -31,11 +31,11 @@ fn type_of(call: &Call<'_>) -> Result<ArrayRef> {
     let field = &call.fields[0];
     let name = sql_name(field.data_type());
     let not_null = if field.is_nullable() { "" } else { " NOT NULL" };
-    Ok(call.build_texts(|_, out| {
+    call.build_texts(|_, out| {
         out.push_str(&name);
         out.push_str(not_null);
         Some(())
-    }))
+    })
 }
 
 #[cfg(test)]

@@ -42,15 +42,15 @@ fn hex(call: &Call<'_>) -> Result<ArrayRef> {
     match call.type_of(0) {
         DataType::Int64 => {
             let longs = call.primitives::<Int64Type>(0)?;
-            Ok(call.build_texts(|row, out| write!(out, "{:X}", longs.get(row)?).ok()))
+            call.build_texts(|row, out| write!(out, "{:X}", longs.get(row)?).ok())
         }
         DataType::Binary => {
             let bytes = call.bytes(0)?;
-            Ok(call.build_texts(|row, out| bytes.get(row).map(|b| write_hex(b, UPPER, out))))
+            call.build_texts(|row, out| bytes.get(row).map(|b| write_hex(b, UPPER, out)))
         }
         _ => {
             let texts = call.texts(0)?;
-            Ok(call.build_texts(|row, out| texts.get(row).map(|t| write_hex(t.as_bytes(), UPPER, out))))
+            call.build_texts(|row, out| texts.get(row).map(|t| write_hex(t.as_bytes(), UPPER, out)))
         }
     }
 }
@@ -58,7 +58,7 @@ fn hex(call: &Call<'_>) -> Result<ArrayRef> {
 /// The bytes of hexadecimal digits; NULL for other text. One digit is lost in front of an even number of them.
 fn unhex(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    Ok(call.build_bytes(|row, out| {
+    call.build_bytes(|row, out| {
         let digits = texts.get(row)?.as_bytes();
         let digit = |byte: u8| char::from(byte).to_digit(16);
         let (odd, pairs) = digits.split_at(digits.len() % 2);
@@ -71,12 +71,12 @@ fn unhex(call: &Call<'_>) -> Result<ArrayRef> {
             out.push((digit(pair[0])? * 16 + digit(pair[1])?) as u8);
         }
         Some(())
-    }))
+    })
 }
 
 fn to_base64(call: &Call<'_>) -> Result<ArrayRef> {
     let bytes = call.bytes(0)?;
-    Ok(call.build_texts(|row, out| bytes.get(row).map(|b| base64::encode(b, out))))
+    call.build_texts(|row, out| bytes.get(row).map(|b| base64::encode(b, out)))
 }
 
 /// The text behind Base64, its UTF-8 mended where it is not well formed.

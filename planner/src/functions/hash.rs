@@ -41,12 +41,12 @@ fn digest(call: &Call<'_>, udf: &ScalarUDF) -> Result<ArrayRef> {
     }
     let digests = cast(&digests, &DataType::Binary)?;
     let digests = digests.as_binary::<i32>();
-    Ok(call.build_texts(|row, out| digests.is_valid(row).then(|| write_hex(digests.value(row), LOWER, out))))
+    call.build_texts(|row, out| digests.is_valid(row).then(|| write_hex(digests.value(row), LOWER, out)))
 }
 
 fn sha1(call: &Call<'_>) -> Result<ArrayRef> {
     let bytes = call.bytes(0)?;
-    Ok(call.build_texts(|row, out| bytes.get(row).map(|b| write_hex(&sha1::digest(b), LOWER, out))))
+    call.build_texts(|row, out| bytes.get(row).map(|b| write_hex(&sha1::digest(b), LOWER, out)))
 }
 
 /// SHA-2 of so many bits, which must be the same for all rows.

@@ -112,7 +112,7 @@ fn sign(call: &Call<'_>) -> Result<ArrayRef> {
 fn bin(call: &Call<'_>) -> Result<ArrayRef> {
     use std::fmt::Write;
     let longs = call.longs(0)?;
-    Ok(call.build_texts(|row, out| write!(out, "{:b}", longs.get(row)?).ok()))
+    call.build_texts(|row, out| write!(out, "{:b}", longs.get(row)?).ok())
 }
 
 #[cfg(test)]

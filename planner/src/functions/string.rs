@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
 use arrow::datatypes::{DataType, Field, Int32Type};
 use datafusion_common::Result;
 
-use super::call::Call;
+use super::call::{Call, check_value_bytes};
 use super::param::Param::{Long, Text, TextOrLong};
 use super::param::Parameters;
 use super::scalar::{Returns, ScalarFunction, takes};
@@ -15,9 +15,6 @@ mod chars;
 mod url;
 
 use chars::{byte_at, char_count, slice};
-
-/// No function makes a longer text out of short ones.
-const MAX_TEXT_BYTES: usize = 1 << 30;
 
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = || Returns::Type(DataType::Utf8);
@@ -34,6 +31,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         ScalarFunction::new("right", takes(&[Text, Long]), text(), right),
         ScalarFunction::new("lpad", takes(&[Text, Long, Text]), text(), |call| pad(call, Side::Left)).nullable(),
         ScalarFunction::new("rpad", takes(&[Text, Long, Text]), text(), |call| pad(call, Side::Right)).nullable(),
+        ScalarFunction::new("repeat", takes(&[Text, Long]), text(), repeat),
+        ScalarFunction::new("replace", takes(&[Text, Text, Text]), text(), replace),
         ScalarFunction::new("position", takes(&[Text, Text]), int(), |call| locate(call, 0, 1)),
         ScalarFunction::new("locate", takes(&[Text, Text]).then_optional(&[Long]), int(), |call| locate(call, 0, 1)),
         ScalarFunction::new("instr", takes(&[Text, Text]).then_optional(&[Long]), int(), |call| locate(call, 1, 0)),
@@ -56,12 +55,12 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 
 fn concat(call: &Call<'_>) -> Result<ArrayRef> {
     let parts = (0..call.arguments.len()).map(|index| call.texts(index)).collect::<Result<Vec<_>>>()?;
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         for part in &parts {
             out.push_str(part.get(row)?);
         }
         Some(())
-    }))
+    })
 }
 
 /// A start of 0 is 1, a negative one counts from the end. A negative length is NULL.
@@ -114,12 +113,12 @@ enum Side {
 /// Text of exactly so many characters; NULL if that cannot be: a negative length, or nothing to fill it with.
 fn pad(call: &Call<'_>, side: Side) -> Result<ArrayRef> {
     let (texts, lengths, fills) = (call.texts(0)?, call.longs(1)?, call.texts(2)?);
-    Ok(call.build_texts(|row, out| {
-        let (text, fill) = (texts.get(row)?, fills.get(row)?);
-        let length = usize::try_from(lengths.get(row)?).ok().filter(|l| *l <= MAX_TEXT_BYTES / 4)?;
-        if fill.is_empty() {
-            return None;
-        }
+    call.try_build_texts(|row, out| {
+        let (Some(text), Some(fill), Some(length)) = (texts.get(row), fills.get(row), lengths.get(row)) else {
+            return Ok(None);
+        };
+        let Some(length) = usize::try_from(length).ok().filter(|_| !fill.is_empty()) else { return Ok(None) };
+        check_value_bytes(length)?;
         let missing = length.saturating_sub(char_count(text));
         let padding = fill.chars().cycle().take(missing);
         match side {
@@ -132,8 +131,39 @@ fn pad(call: &Call<'_>, side: Side) -> Result<ArrayRef> {
                 out.extend(padding);
             }
         }
-        Some(())
-    }))
+        Ok(Some(()))
+    })
+}
+
+/// The text so many times, nothing for a negative number.
+fn repeat(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, counts) = (call.texts(0)?, call.longs(1)?);
+    call.try_build_texts(|row, out| {
+        let (Some(text), Some(count)) = (texts.get(row), counts.get(row)) else { return Ok(None) };
+        let count = usize::try_from(count).unwrap_or(0);
+        check_value_bytes(text.len().saturating_mul(count))?;
+        out.extend(std::iter::repeat_n(text, if text.is_empty() { 0 } else { count }));
+        Ok(Some(()))
+    })
+}
+
+/// Every occurrence of the second text becomes the third; no text occurs before each character and at the end.
+fn replace(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, olds, news) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
+    call.try_build_texts(|row, out| {
+        let (Some(text), Some(old), Some(new)) = (texts.get(row), olds.get(row), news.get(row)) else {
+            return Ok(None);
+        };
+        let mut written = 0;
+        for (start, found) in text.match_indices(old) {
+            check_value_bytes(out.len() + new.len())?;
+            out.push_str(&text[written..start]);
+            out.push_str(new);
+            written = start + found.len();
+        }
+        out.push_str(&text[written..]);
+        Ok(Some(()))
+    })
 }
 
 /// Where a part starts in the whole, at or behind a start; 0 if nowhere.
@@ -161,20 +191,20 @@ fn ascii(call: &Call<'_>) -> Result<ArrayRef> {
 /// The character of a number's lowest byte; nothing for negative numbers.
 fn chr(call: &Call<'_>) -> Result<ArrayRef> {
     let codes = call.longs(0)?;
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         let code = codes.get(row)?;
         if code >= 0 {
             out.push(char::from((code & 0xff) as u8));
         }
         Some(())
-    }))
+    })
 }
 
 /// Replaces characters from a position on; a position outside the text leaves it as it is.
 fn overlay(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, news, starts) = (call.texts(0)?, call.texts(1)?, call.longs(2)?);
     let lengths = call.optional_longs(3)?;
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         let (text, new, start) = (texts.get(row)?, news.get(row)?, starts.get(row)?);
         let replaced = match &lengths {
             Some(lengths) => lengths.get(row)?,
@@ -191,29 +221,29 @@ fn overlay(call: &Call<'_>) -> Result<ArrayRef> {
         out.push_str(new);
         out.push_str(&text[after..]);
         Some(())
-    }))
+    })
 }
 
 fn reverse(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         out.extend(texts.get(row)?.chars().rev());
         Some(())
-    }))
+    })
 }
 
 /// Each character that stands in the second text becomes the one at its place in the third, or vanishes if that
 /// is shorter.
 fn translate(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, froms, tos) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         let (text, from, to) = (texts.get(row)?, froms.get(row)?, tos.get(row)?);
         out.extend(text.chars().filter_map(|c| match from.chars().position(|f| f == c) {
             Some(place) => to.chars().nth(place),
             None => Some(c),
         }));
         Some(())
-    }))
+    })
 }
 
 fn affix(call: &Call<'_>, has: fn(&str, &str) -> bool) -> Result<ArrayRef> {
@@ -279,15 +309,15 @@ fn parse_url(call: &Call<'_>) -> Result<ArrayRef> {
 
 fn url_encode(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    Ok(call.build_texts(|row, out| {
+    call.build_texts(|row, out| {
         url::encode(texts.get(row)?, out);
         Some(())
-    }))
+    })
 }
 
 fn url_decode(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    Ok(call.build_texts(|row, out| url::decode(texts.get(row)?, out)))
+    call.build_texts(|row, out| url::decode(texts.get(row)?, out))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-pub(super) const FLOOR_TO: &str = "floor_to";
+pub(crate) const FLOOR_TO: &str = "floor_to";
 pub(super) const CEIL_TO: &str = "ceil_to";
 pub(super) const EXTRACT: &str = "extract";
 pub(super) const SIMILAR_TO: &str = "similar_to";
@@ -98,7 +98,11 @@ fn rewrite_call(function: &mut Function, span: Span) -> Option<Expr> {
                 else_result: Some(Box::new(otherwise)),
             })
         }
-        "ifnull" => take_args::<2>(function).map(|args| call("coalesce", span, args.into())),
+        "ifnull" => take_args::<2>(function).map(|args| call("coalesce", span, flat(args.into()))),
+        "coalesce" => {
+            let args = expr_args(function)?.into_iter().map(take).collect();
+            Some(call("coalesce", span, flat(args)))
+        }
         "mod" => {
             let [dividend, divisor] = take_args(function)?;
             let (left, right) = (Box::new(Expr::Nested(Box::new(dividend))), Box::new(Expr::Nested(Box::new(divisor))));
@@ -124,6 +128,22 @@ fn rewrite_call(function: &mut Function, span: Span) -> Option<Expr> {
         }
         _ => None,
     }
+}
+
+/// The arguments of COALESCE with those of the COALESCEs among them in their place: the planner writes each but the
+/// last twice, so that a nest of them would grow exponentially.
+fn flat(args: Vec<Expr>) -> Vec<Expr> {
+    let is_coalesce = |f: &Function| f.over.is_none() && f.name.to_string().eq_ignore_ascii_case("coalesce");
+    let inner = |mut arg: Expr| {
+        if let Expr::Function(f) = &mut arg
+            && is_coalesce(f)
+            && let Some(args) = expr_args(f).filter(|args| !args.is_empty())
+        {
+            return args.into_iter().map(take).collect();
+        }
+        vec![arg]
+    };
+    args.into_iter().flat_map(inner).collect()
 }
 
 /// ARRAY_SORT's `ascending` and `nulls first` as the words that DataFusion takes. NULLs are first in ascending order

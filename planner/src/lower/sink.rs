@@ -59,17 +59,16 @@ impl Lowering<'_> {
         });
         for source in sources {
             let Some(connector) = self.catalog.connector(source.connector()) else { continue };
-            let sinks = self.plan.nodes.iter().filter_map(|node| match &node.kind {
+            let mut sinks = self.plan.nodes.iter().filter_map(|node| match &node.kind {
                 NodeKind::Sink(sink) if sink.table.connector() == source.connector() => Some(&sink.table),
                 _ => None,
             });
-            for sink in sinks.filter(|sink| connector.reads_its_output(source, sink)) {
-                let message = match sink.name == source.name {
-                    true => format!("`{}` cannot be read and written in one statement", sink.name),
-                    false => format!("`{}` cannot be written while `{}` reads the same file", sink.name, source.name),
-                };
-                return Err(Box::new(Diagnostic::error(SINK_MISMATCH, message).at(span).help("write to another file")));
-            }
+            let Some(sink) = sinks.find(|sink| connector.reads_its_output(source, sink)) else { continue };
+            let message = match sink.name == source.name {
+                true => format!("`{}` cannot be read and written in one statement", sink.name),
+                false => format!("`{}` cannot be written while `{}` reads the same file", sink.name, source.name),
+            };
+            return Err(Box::new(Diagnostic::error(SINK_MISMATCH, message).at(span).help("write to another file")));
         }
         Ok(())
     }

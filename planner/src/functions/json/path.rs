@@ -67,15 +67,22 @@ impl Path {
     }
 }
 
-/// The steps of `.member['member'][0]`; `None` if there is anything else.
+/// The name in `['name']`, for one of the two quotes, and what follows.
+fn quoted_member(path: &str, quote: char) -> Option<(&str, &str)> {
+    let after = path.strip_prefix('[')?.strip_prefix(quote)?;
+    let (name, after) = after.split_once(quote)?;
+    Some((name, after.strip_prefix(']')?))
+}
+
+/// The steps of `.member['member']["member"][0]`; `None` if there is anything else.
 fn definite_steps(path: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
         // The dot before a bracket is optional.
-        if let Some(after) = rest.strip_prefix("['").or_else(|| rest.strip_prefix(".['")) {
-            let (name, after) = after.split_once("']")?;
-            if name.contains(['\'', '\\']) {
+        let bracket = rest.strip_prefix('.').unwrap_or(rest);
+        if let Some((name, after)) = quoted_member(bracket, '\'').or_else(|| quoted_member(bracket, '"')) {
+            if name.contains(['\'', '"', '\\']) {
                 return None;
             }
             steps.push(Step::Member(name.to_string()));
@@ -115,6 +122,7 @@ mod tests {
         assert_eq!(steps("$"), []);
         assert_eq!(steps("lax $.a_b.c-d"), [member("a_b"), member("c-d")]);
         assert_eq!(steps("strict $['a b'][0].c"), [member("a b"), Step::Index(0), member("c")]);
+        assert_eq!(steps(r#"$["a b"].c"#), [member("a b"), member("c")]);
         assert_eq!(steps("$.['a'][-1]"), [member("a"), Step::Index(-1)]);
     }
 

@@ -23,7 +23,7 @@ pub(super) fn position(whole: &str, part: &str, start: i64) -> i32 {
     if part.is_empty() {
         return 1;
     }
-    let first = byte_at(whole, usize::try_from(start - 1).unwrap_or(0));
+    let first = byte_at(whole, usize::try_from(start.saturating_sub(1)).unwrap_or(0));
     match whole[first..].find(part) {
         Some(found) => i32::try_from(char_count(&whole[..first + found]) + 1).unwrap_or(i32::MAX),
         None => 0,

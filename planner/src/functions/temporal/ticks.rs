@@ -165,7 +165,7 @@ impl TickScale {
     /// Ticks of a time; `None` if they do not fit. What is finer than a tick is cut off.
     pub fn ticks(self, wall: Wall) -> Option<i64> {
         match self {
-            TickScale::Day => Some(wall.days),
+            TickScale::Day => i32::try_from(wall.days).ok().map(i64::from),
             TickScale::PerSecond(per_second) => wall
                 .days
                 .checked_mul(per_second * SECONDS_PER_DAY)?
@@ -188,7 +188,7 @@ impl Wall {
     }
 
     pub fn plus_seconds(self, seconds: i64) -> Wall {
-        Wall::from_seconds(self.seconds() + seconds, self.nanos % NANOS_PER_SECOND)
+        Wall::from_seconds(self.seconds().saturating_add(seconds), self.nanos % NANOS_PER_SECOND)
     }
 }
 

@@ -169,6 +169,12 @@ impl Unit {
 
     /// The time so many units later; months keep the day or end at the month's last. `None` if out of range.
     pub fn add(self, wall: Wall, count: i64) -> Option<Wall> {
+        /// More days than any type of time can hold; as seconds they fit in an `i64`.
+        const MAX_DAYS: i64 = 400 * 1_000_000_000;
+        self.added(wall, count).filter(|sum| (-MAX_DAYS..=MAX_DAYS).contains(&sum.days))
+    }
+
+    fn added(self, wall: Wall, count: i64) -> Option<Wall> {
         if let Some(nanos) = self.nanos() {
             let per_day = NANOS_PER_DAY / nanos;
             let total = wall.nanos + count % per_day * nanos;

@@ -68,6 +68,18 @@ impl CsvEncoder {
         self.text.push(quote);
     }
 
+    /// A NULL that is written as nothing, in the only column: the line must not be blank, since readers skip those. In
+    /// quotes it is still NULL for all types but STRING, whose empty text it is.
+    fn write_empty_row(&mut self) -> io::Result<()> {
+        let Some(quote) = self.options.dialect.quote.map(char::from) else {
+            return Err(io::Error::other(
+                "a NULL in the only column would be a blank line: set 'csv.null-literal', or allow quotes",
+            ));
+        };
+        self.text.extend([quote, quote]);
+        Ok(())
+    }
+
     fn write_out(&mut self) -> io::Result<()> {
         self.file.write_all(self.text.as_bytes())?;
         self.text.clear();
@@ -83,6 +95,7 @@ impl Encoder for CsvEncoder {
         let null = String::from_utf8_lossy(&null).into_owned();
         let is_string: Vec<_> = batch.columns().iter().map(|c| c.data_type().is_string()).collect();
         for row in 0..batch.num_rows() {
+            let row_start = self.text.len();
             for (i, column) in columns.iter().enumerate() {
                 self.begin_field(i);
                 if column.is_null(row) {
@@ -92,6 +105,9 @@ impl Encoder for CsvEncoder {
                 let start = self.text.len();
                 column.write(row, &mut self.text);
                 self.end_field(start, is_string[i]);
+            }
+            if self.text.len() == row_start {
+                self.write_empty_row()?;
             }
             self.text.push('\n');
         }

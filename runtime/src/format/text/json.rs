@@ -74,7 +74,8 @@ impl JsonFormatter {
 
     /// Appends the value of `row`.
     pub fn write(&self, row: usize, out: &mut String) {
-        if self.array.is_null(row) {
+        // An array of type NULL has no validity of its own.
+        if self.array.is_null(row) || *self.array.data_type() == DataType::Null {
             out.push_str("null");
             return;
         }

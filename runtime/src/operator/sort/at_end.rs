@@ -13,7 +13,7 @@ use tidemark_state::snapshot::{OperatorSnapshot, StateTableSchema};
 
 use super::order::{RowOrder, RowRef, emit_rows};
 use super::state::RowState;
-use crate::change_batch::ChangeBatch;
+use crate::change_batch::{ChangeBatch, RowKind};
 use crate::error::OperatorError;
 use crate::operator::limit::RowWindow;
 use crate::operator::{Operator, OperatorContext, Output};
@@ -145,32 +145,41 @@ fn all_rows(batches: &[ChangeBatch]) -> Vec<RowRef> {
     batches.iter().enumerate().flat_map(rows_of).collect()
 }
 
-/// The rows that are left when every change has been applied, in order of arrival.
+/// The rows that are left when every change has been applied, in order of arrival; what a row becomes stands in that
+/// row's place, so that the order does not tell how many changes a batch has merged.
 ///
 /// Equal rows are one kind of thing: of several, the last to come is the first to go.
 fn fold(batches: &[ChangeBatch], columns: &[usize], replaces: bool) -> Result<Vec<RowRef>, ArrowError> {
     let schema = batches[0].batch.schema();
     let fields = columns.iter().map(|&c| SortField::new(schema.field(c).data_type().clone()));
     let converter = RowConverter::new(fields.collect())?;
-    let mut present: HashMap<OwnedRow, Vec<RowRef>> = HashMap::new();
+    // With each row, the place it has: that of the first row that it goes back to.
+    let mut present: HashMap<OwnedRow, Vec<(RowRef, RowRef)>> = HashMap::new();
+    let mut vacated = None;
     for (index, batch) in batches.iter().enumerate() {
         let key_columns: Vec<_> = columns.iter().map(|&c| batch.batch.column(c).clone()).collect();
         let keys = converter.convert_columns(&key_columns)?;
         for row in 0..batch.num_rows() {
             let rows = present.entry(keys.row(row).owned()).or_default();
             let is_addition = batch.kind(row).is_addition();
+            let mut place = None;
             if replaces || !is_addition {
                 let taken_back = rows.pop();
                 debug_assert!(replaces || taken_back.is_some(), "a row is taken back that is not there");
+                place = taken_back.map(|(place, _)| place);
             }
-            if is_addition {
-                rows.push((index, row));
+            match batch.kind(row) {
+                // `+U` follows its `-U` at once where there is one.
+                RowKind::UpdateBefore => vacated = place,
+                RowKind::UpdateAfter => rows.push((place.or(vacated.take()).unwrap_or((index, row)), (index, row))),
+                RowKind::Insert => rows.push((place.unwrap_or((index, row)), (index, row))),
+                RowKind::Delete => {}
             }
         }
     }
-    let mut left: Vec<RowRef> = present.into_values().flatten().collect();
+    let mut left: Vec<(RowRef, RowRef)> = present.into_values().flatten().collect();
     left.sort_unstable();
-    Ok(left)
+    Ok(left.into_iter().map(|(_, row)| row).collect())
 }
 
 #[cfg(test)]
@@ -232,6 +241,15 @@ mod tests {
         feed(&mut sort, &[(Some(1), 9), (Some(2), 2), (Some(2), 2)], Some(&[insert, insert, insert]));
         feed(&mut sort, &[(Some(1), 9), (Some(1), 1), (Some(2), 2)], Some(&[before, after, delete]));
         assert_eq!(finish(sort), [(Some(1), 1), (Some(2), 2)]);
+    }
+
+    #[test]
+    fn without_keys_rows_keep_the_places_where_they_first_were() {
+        let (insert, before, after) = (0, 1, 2);
+        let mut sort = sort(&[], FoldInput::Retract, 0, Some(1));
+        feed(&mut sort, &[(Some(1), 1), (Some(2), 1)], Some(&[insert, insert]));
+        feed(&mut sort, &[(Some(1), 1), (Some(1), 2)], Some(&[before, after]));
+        assert_eq!(finish(sort), [(Some(1), 2)]);
     }
 
     #[test]

@@ -32,8 +32,12 @@ impl RowOrder {
         Ok(Self { columns: keys.iter().map(|k| k.column).collect(), converter })
     }
 
-    /// Orders `rows`; equal ones stay as they are.
+    /// Orders `rows`; equal ones stay as they are, without keys all of them.
     pub fn sort(&self, batches: &[&RecordBatch], rows: &mut [RowRef]) -> Result<(), ArrowError> {
+        // The converter counts the rows of columns, so without columns it has none.
+        if self.columns.is_empty() {
+            return Ok(());
+        }
         let mut keys = self.converter.empty_rows(0, 0);
         let mut starts = Vec::with_capacity(batches.len());
         for batch in batches {
